@@ -1,5 +1,6 @@
 """From facts to what the trainer's node rules ask: the one bridge between the doctor's probes and those rules."""
 
+import os
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
@@ -16,6 +17,7 @@ from skyrl_doctor.facts.podman.helpers import PodmanHelpers
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.plan.answers import runtime_target, vllm_sleeps
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.node.prepare import Node, Prepared, gpu_node, runtime_node
 
 T = TypeVar("T")
@@ -55,6 +57,7 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
         mount_program=helpers.found["fuse-overlayfs"] if helpers else None,
         image_stores=store.storage.additional_stores if store else (),
         site_conf=store.engine.texts if store else (),
+        store_base=_store_base(plan, host),
     )
     prepared = gpu_node(node) if role is Role.GPU else runtime_node(node)
     unseen = tuple(answer.reason for kind in facts if isinstance(answer := answers.get(kind), Unavailable))
@@ -64,6 +67,12 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
 def _value(answers: Mapping[type, FactResult], kind: type[T]) -> T | None:
     answer = answers.get(kind)
     return cast(T, answer.value) if isinstance(answer, Gathered) else None
+
+
+def _store_base(plan: Plan, host: Host) -> str:
+    """The directory that sandbox.store names, as the runtime reads it."""
+    named = plan.text("sandbox.store")
+    return os.path.normpath(os.path.join(host.cwd, named)) if named else LOCAL_BASE
 
 
 def _hosts(plan: Plan, environ: Environ, host: Host) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ def memory(
     sync: float = 6,
     vllm: Engine | None = None,
     sleeps: bool = True,
+    expected: float | None = None,
+    spread: float = 0.05,
 ) -> GpuBudget:
     """A device of `total` GiB and a run with phases of these sizes, all of them weights beside vLLM's share."""
     made = engine() if vllm is None else vllm
@@ -42,12 +44,18 @@ def memory(
     parts = {Component.WEIGHTS: round(rollout * GIB) - made.awake, Component.VLLM: made.awake}
     phases.append(PhaseBudget(Phase.ROLLOUT, parts))
     job = Job(prompt_length=1024, response_length=1024, rollout=Rollout(sleeps=sleeps))
+    likely = None
+    if expected is not None:
+        phase = PhaseBudget(Phase.UPDATE, {Component.WEIGHTS: round(expected * GIB)})
+        likely = Budget(Device("H0", round(total * GIB)), (phase,), made)
     return GpuBudget(
         model=MODEL,
         shape_from="here",
         shape=SHAPE,
         job=job,
-        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made),
+        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made, spread=spread),
+        expected=likely,
+        lengths="" if likely is None else "prompts 100 to 200 tokens, replies at their limit",
         kept=round(kept * GIB),
         free=None if free is None else round(free * GIB),
     )

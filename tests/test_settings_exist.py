@@ -39,7 +39,22 @@ FILES = re.compile(
 METHODS = frozenset({"get", "items", "append", "join", "format", "strip", "update", "resume_from_checkpoint"})
 
 
-PRIME_BESIDE = ("trainer.model.ac.freq", "trainer.micro_batch_size", "deployment.type", "slurm.template_path")
+PRIME_FINE_TUNING = (
+    "data.seq_len",
+    "data.batch_size",
+    "data.micro_batch_size",
+    "data.name",
+    "model.seq_len",
+    "model.lora.rank",
+)
+PRIME_BESIDE = (
+    "trainer.model.ac.freq",
+    "trainer.micro_batch_size",
+    "deployment.type",
+    "slurm.template_path",
+    "deployment.num_gpus",
+    *PRIME_FINE_TUNING,
+)
 """Keys of prime-rl that the memory model and launch read and that stand in none of the stored tables."""
 
 
@@ -48,6 +63,8 @@ ASYNCHRONOUS = (
     "async_training.trigger_parameter_sync_step",
     "generator.batched",
     "orchestrator.concurrency.max_inflight",
+    "rollout.n_gpus_per_node",
+    "rollout.nnodes",
     "orchestrator.token_batch_size",
     "trainer.fully_async.enabled",
     "trainer.fully_async.max_staleness_steps",
@@ -61,6 +78,18 @@ ASYNCHRONOUS = (
     "trainer.train_batch_size",
 )
 """Keys of verl's and SkyRL's asynchronous trainers and of prime-rl that none of the stored tables holds."""
+
+
+FINE_TUNING = (
+    "data.max_length",
+    "data.max_token_len_per_gpu",
+    "data.micro_batch_size_per_gpu",
+    "data.use_dynamic_bsz",
+    "engine.strategy",
+    "model.partial_pretrain",
+    "model.strategy",
+)
+"""Keys of verl's supervised fine-tuning, whose tree is not stored."""
 
 
 class Named(NamedTuple):
@@ -129,7 +158,7 @@ def fault(one: Named) -> str:
         return "" if is_free else "exists in verl's tree: Hydra refuses it with a plus"
     if (
         any(has(keys, key) for keys in (OURS, VERL, PRIME, SKYRL))
-        or key in {*OLD, *ASYNCHRONOUS}
+        or key in {*OLD, *ASYNCHRONOUS, *FINE_TUNING}
         or key.startswith(OPEN)
     ):
         return ""

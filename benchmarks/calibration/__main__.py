@@ -14,6 +14,7 @@ def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("--part", choices=("engine", "edges", "vllm", "main_ppo"), default="engine")
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="cases for several GPUs, such as several-gpus.toml")
     parser.add_argument("--short", action="store_true", help="two tiny runs of verl's workers; works on a CPU")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="ids to run")
     parser.add_argument("--out", type=Path, default=Path("calibration.jsonl"), help="lines are appended (%(default)s)")
@@ -26,6 +27,8 @@ def arguments() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """1 where a run failed for another reason than memory."""
     args = arguments().parse_args(argv)
+    if args.plan is not None:
+        return _several(args)
     if args.part in ("vllm", "main_ppo"):
         from benchmarks.calibration import main_ppo, vllm_lines
 
@@ -48,6 +51,26 @@ def main(argv: list[str] | None = None) -> int:
     from benchmarks.calibration import engine
 
     return 1 if engine.run(chosen, args.out, args.models, args.seconds) else 0
+
+
+def _several(args: argparse.Namespace) -> int:
+    """The cases of the plan for which this machine has enough GPUs; on a CPU those of two ranks."""
+    from benchmarks.calibration import several
+
+    cases = several.read_plan(args.plan)
+    chosen = [each for each in cases if not args.only or any(fnmatch(each.case.id, pattern) for pattern in args.only)]
+    if args.list or not chosen:
+        print("\n".join(each.case.id for each in chosen) or f"no case is called {args.only}")
+        return 0 if chosen else 2
+    if importlib.util.find_spec("verl") is None:
+        print(f"verl: not installed for {sys.executable}; see docs/calibration.md", file=sys.stderr)
+        return 2
+    import torch
+
+    here = torch.cuda.device_count() or 2
+    args.models.mkdir(parents=True, exist_ok=True)
+    fitting = [each for each in chosen if each.gpus <= here]
+    return 1 if several.run(fitting, args.plan, args.out, args.models) else 0
 
 
 if __name__ == "__main__":

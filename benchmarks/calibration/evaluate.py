@@ -110,6 +110,7 @@ def job_of(line: Mapping[str, Any]) -> Job:
     return replace(
         job,
         sequence_length=longest,
+        mixed_lengths=len(set(lengths)) > 1,
         equal_lengths=len(set(lengths)) == 1,
         attention="flash_attention_2" if flash else job.attention,
         flash_cross_entropy=line.get("cross_entropy") == "flash_attn",

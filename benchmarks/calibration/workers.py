@@ -201,6 +201,14 @@ def process_group() -> None:
     init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", store=store, rank=0, world_size=1)
 
 
+def several_ranks() -> None:
+    """The ranks that torchrun started."""
+    import torch
+    from torch.distributed import init_process_group
+
+    init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+
+
 def _shrink(kept: object) -> None:
     """Empties a tensor that outlived its case: FSDP and frames of caught exceptions hold whole models."""
     import torch

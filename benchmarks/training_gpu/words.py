@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterable
 
+from skyrl_train.contracts.verl_keys import WORKER
+
 OURS_ALONE = (
     "data.custom_cls.",
     "data.val_",
@@ -11,6 +13,7 @@ OURS_ALONE = (
     "trainer.checkpoint_callback_class",
     "trainer.v1.sampler.",
     "reward.num_workers",
+    WORKER,
 )
 """What makes verl run our agent; the rest of our overrides is what both runs have."""
 

@@ -57,7 +57,7 @@ SIGNATURES = (
         versions="omegaconf",
     ),
     Signature(
-        pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not find '(?P<part>[^'\n]{1,200})'",
+        pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not (?:find|load) '(?P<part>[^'\n]{1,200})'",
         sample="Cannot find primary config 'grpo'. Check that it's in your config search path.",
         explain="Hydra does not find a configuration file",
         remedy="Compare --config-name and --config-path with the search path below this line: --config-path is relative to the program's file, not to the current directory, unless it is absolute.",
@@ -71,7 +71,7 @@ SIGNATURES = (
         versions="hydra",
     ),
     Signature(
-        pattern=r"\b(?P<count>\d{1,4}) validation errors? for (?P<model>\w{0,60}(?:Config|Settings|Args|Arguments)\b\w{0,20})(?:\s(?P<key>[\w.\-]{1,200})\s{1,4}(?P<why>[A-Z][^\[\n]{3,120}) \[type=)?",
+        pattern=r"\b(?P<count>\d{1,4}) validation errors? for (?P<model>\w{0,60}(?:Config|Settings|Args|Arguments)\b\w{0,20})(?:\s{1,6}(?:(?P<key>[\w.\-]{1,200})\s{1,4})?(?P<why>[A-Z][^\[\n]{3,400}) \[type=)?",
         sample="pydantic_core._pydantic_core.ValidationError: 1 validation error for RLConfig\nteacher_gpu_ids\n  Extra inputs are not permitted [type=extra_forbidden, input_value=[2, 3], input_type=list]",
         explain="the configuration ({model}) was refused: {key}: {why}",
         remedy=f"The lines below name each key: `Extra inputs are not permitted` is an unknown or renamed key, `Field required` one that is missing. {BEFORE}",

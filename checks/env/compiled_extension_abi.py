@@ -61,6 +61,12 @@ SIGNATURES = (
         refines=("IMG008",),
     ),
     Signature(
+        pattern=r"Tried to instantiate class '_\w{0,40}C\.\w{1,60}', but it does not exist",
+        sample="RuntimeError: Tried to instantiate class '_core_C.ScalarType', but it does not exist! Ensure that it is registered via torch::class_",
+        explain="the compiled part of an extension is not loaded: it is missing, or was built for a different torch or CUDA",
+        versions="vllm",
+    ),
+    Signature(
         pattern=r"numpy\.core\.multiarray failed to import|\b_ARRAY_API not found|Error: Numpy is not available",
         sample="ImportError: numpy.core.multiarray failed to import",
         explain=CAUSE,

@@ -4,7 +4,8 @@
 Takes the smallest of the node's memory, the memory limits of the job's control groups and the job's Slurm request,
 and compares it with what the plan needs on the host: processes, offloaded weights and optimiser, a checkpoint while
 it is written, and the copies of sleeping model servers. The model's size comes from its name. Checks that Ray's
-object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes.
+object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes. On a login node it judges the
+memory that a launch requests (`slurm.trainer_memory_mib`).
 
 ## Why it breaks training
 The kernel kills the next process that asks for memory, and the log does not mention memory: a Ray worker "exits
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 
 from checks.vocabulary import FULL, NOT_ENOUGH
 from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
@@ -111,6 +113,12 @@ SIGNATURES = (
         explain=CAUSE,
         versions="ray >= 2.3",
     ),
+    Signature(
+        pattern=r"\bjob \d{1,12} ended without a report: JobState=OUT_OF_MEMORY\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=OUT_OF_MEMORY Reason=OutOfMemory",
+        explain=CAUSE,
+        versions="skyrl-train",
+    ),
 )
 
 TOPIC = Signature(
@@ -120,23 +128,30 @@ TOPIC = Signature(
     versions="any",
 )
 
+OWN = "run-config"
 TRAINER_MEMORY, RUNTIME_MEMORY = "slurm.trainer_memory_mib", "slurm.runtime_memory_mib"
 
 
-@check("ENV007", roles=[Role.GPU, Role.RUNTIME], fix="skyrl_train/node/host_memory.py")
+@check("ENV007", fix="skyrl_train/node/host_memory.py")
 def host_memory_too_small(memory: HostMemory, plan: Plan, roles: Roles, environ: Environ) -> Iterator[Finding]:
     if Role.GPU in roles:
         yield from _trainer(memory.ceiling, plan)
         yield from _object_store(memory, plan, environ)
-    elif Role.RUNTIME in roles:
+        return
+    asked = plan.integer(TRAINER_MEMORY) if Role.LOGIN in roles and plan.is_of(OWN) else None
+    if asked:  # the request of a launch; the login node's own memory is not the job's
+        yield from _trainer(Ceiling(asked << 20, f"{TRAINER_MEMORY} = {asked}"), plan, job="the trainer job requests")
+    if Role.RUNTIME in roles:
         yield from _sandboxes(memory.ceiling, plan)
+    elif not asked:
+        raise NotApplicable("a login node does not train, and no configuration of ours names the memory of a job")
 
 
-def _trainer(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
+def _trainer(ceiling: Ceiling, plan: Plan, *, job: str = "this job has") -> Iterator[Finding]:
+    seen = f"{job} {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
     run = training_of(plan)
     if run is None:
         if ceiling.gib < SMALL_GIB:
-            seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
             expected = f"expected {SMALL_GIB:g} GiB or more, because only toy models train with less"
             yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
         return
@@ -144,7 +159,6 @@ def _trainer(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     need = sum(terms.values())
     if ceiling.gib >= need:
         return
-    seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
     expected = (
         f"expected about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
     )

@@ -35,6 +35,13 @@ RESET = "Run the job on another node (`--exclude=NODE`) and ask the administrato
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bError 802: system not yet initialized|\bcudaErrorSystemNotReady\b",
+        sample="RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized",
+        explain="the node's NVSwitch fabric is not up: nvidia-fabricmanager does not run, or its version is not the driver's",
+        remedy="Submit again with `--exclude=NODE`. On the node `systemctl status nvidia-fabricmanager` shows the reason; an administrator starts it in the version of the driver.",
+        versions="torch, nvidia driver",
+    ),
+    Signature(
         pattern=rf"{XID}79\b",
         sample="NVRM: Xid (PCI:0000:3b:00): 79, pid=2811, name=python3, GPU has fallen off the bus.",
         explain="GPU {gpu} fell off the PCIe bus (Xid 79): power, heat or hardware, not your configuration",

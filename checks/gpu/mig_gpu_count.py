@@ -26,6 +26,8 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
+from skyrl_doctor.facts.gpu.others import OtherAccelerators
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
 from skyrl_train.node.visible_devices import VARIABLE, parse
@@ -65,6 +67,15 @@ SIGNATURES = (
         within=200,
     ),
     Signature(
+        pattern=r"CUDA error: invalid device ordinal",
+        sample="RuntimeError: CUDA error: invalid device ordinal",
+        explain="a rank asked for a GPU index that this process does not see",
+        remedy=f"{LOOK} Fewer GPUs than ranks on the node: request more, or lower the number of processes. In a Ray worker that sees one GPU: use index 0, not the rank.",
+        versions="torch",
+        keys=("slurm.gpus_per_node",),
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
@@ -100,12 +111,16 @@ PLANNED = "slurm.gpus_per_node"
 
 
 @check("GPU002", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
-def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[Finding]:
+def mig_gpu_count(
+    gpus: Gpus | None, others: OtherAccelerators | None, plan: Plan, environ: Environ, roles: Roles
+) -> Iterator[Finding]:
     expected = plan.integer(PLANNED)
     if gpus is None:
-        if not expected:
+        if others is not None:
+            raise NotApplicable(f"this node has no NVIDIA GPU but {others.label}, which the doctor does not read")
+        if not expected and not roles.asked:
             raise NotApplicable("this machine has no NVIDIA GPU, and no plan uses one")
-        yield _finding("this node has no NVIDIA driver and no GPU", expected, plan)
+        yield _finding("this node has no NVIDIA driver and no GPU", expected or 1, plan)
         return
     devices = usable(gpus, environ)
     if not devices:

@@ -2,7 +2,8 @@
 
 ## What it does
 Lists the images of the dataset that are not in the store. If the plan names an archive directory, each must have an
-archive there. Otherwise it counts the pulls from Docker Hub and looks for a stored login.
+archive there. Otherwise it counts the pulls from Docker Hub and looks for a stored login. A login node has no store of the job, so
+there each image must have an archive if the directory can be read.
 
 ## Why it breaks training
 Without a login, Docker Hub allows 100 pulls in six hours for each IP address, and a whole cluster often has one
@@ -22,8 +23,10 @@ from collections.abc import Iterator
 
 from checks.img.shared import listed
 from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
@@ -61,7 +64,7 @@ SIGNATURES = (
         versions="podman, docker, kubernetes",
     ),
     Signature(
-        pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|429 Too Many Requests",
+        pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|(?:docker|registry|/v2/).{0,300}429 Too Many Requests",
         sample="Error: initializing source docker://python:3.12: reading manifest 3.12 in docker.io/library/python: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit",
         explain=CAUSE,
         versions="docker hub",
@@ -95,10 +98,13 @@ TOPIC = Signature(
 )
 
 
-@check("IMG009", roles=[Role.RUNTIME], fix="skyrl_train/contracts/sandbox/supply.py")
+@check("IMG009", roles=[Role.LOGIN, Role.RUNTIME], fix="skyrl_train/contracts/sandbox/supply.py")
 def image_absent_or_rate_limited(
-    plan: Plan, needed: NeededImages, stored: StoredImages, supply: ImageSupply
+    plan: Plan, needed: NeededImages, stored: StoredImages | None, supply: ImageSupply, roles: Roles
 ) -> Iterator[Finding]:
+    if stored is None or Role.RUNTIME not in roles:
+        yield from _not_archived(plan, needed, supply, roles)
+        return
     absent = [needed.references[name] for name in stored.absent]
     if not supply.archive:
         mirrored = bool(plan.text(MIRROR))  # whose own limits nobody knows
@@ -120,6 +126,21 @@ def image_absent_or_rate_limited(
             plan.place(KEY),
             summary="save them there, or remove their rows",
             evidence=(f"expected {archive_stem(missing[0])}.tar or similar",),
+        )
+
+
+def _not_archived(plan: Plan, needed: NeededImages, supply: ImageSupply, roles: Roles) -> Iterator[Finding]:
+    """On a login node, which has no store of the job: what an archive that it can read lacks."""
+    if Role.LOGIN not in roles or not supply.archives:
+        raise NotApplicable("no store of images and no directory of image archives here")
+    missing = [one for one in needed.references.values() if archive_of(one, supply.archives) is None]
+    if missing:
+        yield config_finding(
+            f"{len(missing)} of {len(needed.references)} images are not in {supply.archive}: {listed(list(map(str, missing)))}",
+            plan.place(KEY),
+            summary="save them there, or remove their rows",
+            evidence=(f"expected {archive_stem(missing[0])}.tar or similar",),
+            severity=Severity.ERROR if roles.asked else Severity.WARNING,
         )
 
 

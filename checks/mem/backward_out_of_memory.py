@@ -5,7 +5,8 @@ Computes the peak of an update with the trainer's memory model, from the second 
 resident state, the activations of one micro batch with or without checkpointing, the logits and their copies for
 log-prob, entropy and loss, and the memory of vLLM, asleep or awake (prime-rl's never sleeps). It checks the log-prob
 phase too. The limit is the memory that is free now on this job's device, if a driver reports it. A run that fits the
-estimate but not its upper bound is a warning.
+estimate but not its upper bound is a warning. So is one that fits with the lengths of the data set's prompts, but not if
+every sequence is at its limit.
 
 ## Why it breaks training
 The rollouts succeed, and the first or second backward pass runs out of memory. The logits are larger than most people
@@ -20,6 +21,7 @@ entropy, checkpointing, shorter responses, a smaller share for a vLLM that does 
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
 from skyrl_doctor.budget.findings import fit_severity, fullest_phase, largest_components, memory_finding
@@ -29,6 +31,9 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
+
+if TYPE_CHECKING:
+    from skyrl_train.memory import PhaseBudget
 
 CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch size 1 and checkpointing"
 SMALLER = "Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit), turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs."
@@ -60,7 +65,7 @@ SIGNATURES = (
         keys=KEYS,
         versions="torch, verl, prime-rl",
         near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
-        within=60,
+        within=120,
         unless="wake_up|cumem",
         refines=("MEM001",),
     ),
@@ -79,6 +84,15 @@ SIGNATURES = (
 KEY = "actor.micro_batch_size_per_gpu"
 
 
+def _doubt(memory: GpuBudget, phase: "PhaseBudget") -> str:
+    """Why a phase may fit although its worst case or its upper bound does not."""
+    if phase.total <= memory.limit:
+        return "this may fit, but by less than the uncertainty of the estimate"
+    if memory.likely.peak.total <= memory.limit:
+        return f"with {memory.lengths}, the run takes {in_gib(memory.likely.peak.total)}"
+    return f"this kind of run was not measured, and {memory.budget.spread:.0%} less would fit"
+
+
 @check("MEM002", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")
 def backward_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.kept > memory.limit:
@@ -88,9 +102,5 @@ def backward_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if severity is None:
         return
     seen = f"{phase.phase} takes {in_gib(phase.total)} ({largest_components(phase)}); {memory.where}"
-    message = (
-        seen
-        if severity is Severity.ERROR
-        else f"{seen}; this may fit, but by less than the uncertainty of the estimate"
-    )
+    message = seen if severity is Severity.ERROR else f"{seen}; {_doubt(memory, phase)}"
     yield memory_finding(memory, plan, KEY, message, "make the update smaller", severity=severity)

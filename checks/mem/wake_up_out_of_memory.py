@@ -26,8 +26,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM woke up while the trainer still used the memory; empty the cache before wake_up"
-WITH_SGLANG = "vLLM or sglang woke up while the trainer still used the memory; empty the cache before wake_up"
+CAUSE = "vLLM woke up while the trainer, or another process on this GPU, still used the memory; empty the cache before wake_up"
+WITH_SGLANG = "vLLM or sglang woke up while the trainer, or another process on this GPU, still used the memory; empty the cache before wake_up"
 
 SIGNATURES = (
     Signature(

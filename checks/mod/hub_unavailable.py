@@ -30,7 +30,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=rf"\b429 Client Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 429\b|\bWe had to rate limit your IP\b",
+        pattern=rf"\b429 Client Error: .{{1,60}} for (?:url|URL): {HUB}|\bHfHubHTTPError: 429\b|\bWe had to rate limit your IP\b",
         sample="requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: https://huggingface.co/Qwen/Qwen2.5-7B/resolve/main/config.json",
         explain="the hub limits the requests of this address or account (429)",
         remedy=f"{OFFLINE} Set `HF_TOKEN`: with an account the limit is higher.",

@@ -93,6 +93,15 @@ SIGNATURES = (
         versions="podman 4",
         fatal=False,
     ),
+    Signature(
+        pattern=r"(?:/podman/graph/|/containers/storage/|/overlay(?:-layers|-images|-containers)?/|creating (?:container storage|read-write layer)|(?:writing|storing|copying) blob|committing container|ApplyLayer).{0,400}[Nn]o space left on device",
+        sample='Error: creating container storage: creating read-write layer with ID "ab12": mkdir /tmp/skyrl-1000-4711/podman/graph/overlay/ab12: no space left on device',
+        explain="the disk of the sandbox store is full",
+        remedy="Put the store on a larger disk of the node (`{key:sandbox.store}`), or remove what earlier jobs left: `skyrl-train sweep JOB_ID`. `df -h` and `df -i` show the disk's free space and inodes.",
+        keys=("sandbox.store",),
+        versions="podman",
+        refines=("CKP003",),
+    ),
 )
 
 TOPIC = Signature(

@@ -29,7 +29,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"skyrl-train job: trainer: (?:stopped by signal \d+: )?the runtime job (?:ended(?: before it was ready)?: (?!done|the gate|stopped)|\d+ is )",
+        pattern=r"skyrl-train job: trainer: (?:stopped by signal \d+: )?the runtime job (?:ended(?: before it was ready)?: (?!done|the gate|stopped|the program|the trainer job)|\d+ (?:is |ended without a report(?!: JobState=(?:NODE_FAIL|PREEMPTED|TIMEOUT|OUT_OF_MEMORY|CANCELLED))))",
         sample="skyrl-train job: trainer: the runtime job ended: the runtime was killed by signal 9",
         explain=CAUSE,
         versions="skyrl-train",

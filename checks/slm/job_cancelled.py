@@ -35,4 +35,12 @@ SIGNATURES = (
         versions="slurm",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bjob (?P<job>\d{1,12}) ended without a report: JobState=CANCELLED\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=CANCELLED Reason=None",
+        explain="job {job} was cancelled with scancel, by a person or a script",
+        remedy=WHO,
+        versions="skyrl-train",
+        last_resort=True,
+    ),
 )

@@ -17,13 +17,25 @@ a partition or QOS without preemption for runs that must not stop.
 
 from skyrl_doctor.core.signature import Signature
 
+CAUSE = "Slurm preempted or requeued the job: another job took its nodes"
+REQUEUE = "Submit again with `--requeue` and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), or use a partition or QOS without preemption."
+KEYS = ("trainer.save_every_steps",)
+
 SIGNATURES = (
     Signature(
         pattern=r"\bDUE TO (?:PREEMPTION|JOB REQUEUE)\b|\b(?:JobState|State)[=:] ?PREEMPTED\b|\bthis job is preempted\b",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO PREEMPTION ***",
-        explain="Slurm preempted or requeued the job: another job took its nodes",
-        remedy="Submit again with `--requeue` and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), or use a partition or QOS without preemption.",
+        explain=CAUSE,
+        remedy=REQUEUE,
         versions="slurm, submitit",
-        keys=("trainer.save_every_steps",),
+        keys=KEYS,
+    ),
+    Signature(
+        pattern=r"\bjob \d{1,12} ended without a report: JobState=PREEMPTED\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=PREEMPTED Reason=None",
+        explain=CAUSE,
+        remedy=REQUEUE,
+        keys=KEYS,
+        versions="skyrl-train",
     ),
 )

@@ -15,12 +15,22 @@ Submit again without the node: `--exclude=NODE`.
 
 from skyrl_doctor.core.signature import Signature
 
+CAUSE = "a node of the job failed or stopped answering Slurm"
+WITHOUT = "Submit again with `--exclude=NODE` (`sacct -j JOB -o NodeList%60` lists the nodes, `sinfo -R` the reason), and resume from the last checkpoint."
+
 SIGNATURES = (
     Signature(
         pattern=r"\bDUE TO NODE FAILURE\b|\b(?:JobState|State)[=:] ?NODE_FAIL\b|\bNode failure on (?P<node>\S{1,80})",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO NODE FAILURE ***",
-        explain="a node of the job failed or stopped answering Slurm",
-        remedy="Submit again with `--exclude=NODE` (`sacct -j JOB -o NodeList%60` lists the nodes, `sinfo -R` the reason), and resume from the last checkpoint.",
+        explain=CAUSE,
+        remedy=WITHOUT,
         versions="slurm",
+    ),
+    Signature(
+        pattern=r"\bjob \d{1,12} ended without a report: JobState=NODE_FAIL\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=NODE_FAIL Reason=NodeDown",
+        explain=CAUSE,
+        remedy=WITHOUT,
+        versions="skyrl-train",
     ),
 )

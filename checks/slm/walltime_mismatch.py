@@ -48,6 +48,13 @@ SIGNATURES = (
         remedy="`sinfo -o '%P %l'` prints the limit of each partition and `sacctmgr show qos format=name,maxwall` that of each QOS. Submit with `--time` within it.",
         versions="slurm",
     ),
+    Signature(
+        pattern=r"\bjob \d{1,12} ended without a report: JobState=TIMEOUT\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=TIMEOUT Reason=TimeLimit",
+        explain=CAUSE,
+        remedy=LONGER,
+        versions="skyrl-train",
+    ),
 )
 
 TOPIC = Signature(

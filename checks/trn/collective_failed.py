@@ -19,6 +19,14 @@ from skyrl_doctor.core.signature import Signature
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bNCCL WARN .{0,60}\bConnect to (?P<address>[\w.:\[\]]{3,80})(?:<\d{1,5}>)? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        sample="gpu07:3211:3377 [1] include/socket.h:403 NCCL WARN Connect to 10.0.3.7<56821> failed : Connection refused",
+        explain="a rank could not reach another one at {address}: {why}",
+        remedy="Connection refused: that rank died first, and its own log has the reason. No route or a time-out: set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\bunhandled system error\b|\bncclSystemError\b",
         sample="torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1331, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.18.5",
         explain="a system call of NCCL failed: mostly the network interface, shared memory or an InfiniBand device",

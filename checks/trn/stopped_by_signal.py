@@ -18,13 +18,19 @@ under Slurm, tmux or nohup, so that closing a terminal does not end them. Resume
 
 from skyrl_doctor.core.signature import Signature
 
+STOPPED = "SIGTERM from outside stopped the run: the scheduler, the platform or a person"
+SERVER_STOPPED = "a signal (SIGTERM or SIGINT) stopped the vLLM server"
+SENDER = (
+    "If you did not stop the server, find the sender: the end of the job (`sacct -j JOB -o State,ExitCode`), or the script "
+    "that started it."
+)
 RESUME = "then resume from the last checkpoint."
 
 SIGNATURES = (
     Signature(
         pattern=r"\bSignalException: Process \d+ got signal: 15\b|\bReceived (?:15|Signals?\.SIGTERM) death signal",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15",
-        explain="SIGTERM from outside stopped the run: the scheduler, the platform or a person",
+        explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
         versions="torchrun",
         last_resort=True,
@@ -43,6 +49,42 @@ SIGNATURES = (
         explain="Ctrl-C (SIGINT) stopped the run",
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
         versions="torchrun",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"(?:^|\s)KeyboardInterrupt:?$",
+        sample="KeyboardInterrupt",
+        explain="Ctrl-C (SIGINT) stopped the program",
+        remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
+        versions="python",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"(?:^|\s)(?:KeyboardInterrupt: (?:MQLLMEngine )?|MQLLMEngine )terminated$",
+        sample="KeyboardInterrupt: MQLLMEngine terminated",
+        explain=SERVER_STOPPED,
+        remedy=SENDER,
+        versions="vllm 0.6 - 0.10",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bAsyncLLM output_handler failed",
+        near=r"\[shutdown\] [^\n]{0,60}received signal=SIG(?:TERM|INT)",
+        within=60,
+        sample="ERROR 01-15 16:00:12 [async_llm.py:704] AsyncLLM output_handler failed.",
+        explain=SERVER_STOPPED,
+        remedy=SENDER,
+        versions="vllm",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r": line \d{1,6}: {1,4}\d{1,9} (?:Aborted|Terminated)\b",
+        near=r"\*\*\* SIGTERM received at time=\d",
+        within=120,
+        sample="train.sh: line 115: 378056 Aborted                 (core dumped) python3 -m verl.trainer.main_ppo",
+        explain=STOPPED,
+        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        versions="ray",
         last_resort=True,
     ),
 )

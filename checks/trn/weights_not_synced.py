@@ -45,7 +45,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"TRN021: ",
+        pattern=r"TRN021: (?:a model server|model server \d+|the probe) ",
         sample=(
             "skyrl-train train: error: TRN021: model server 1 does not run the trainer's weights after the sync of step 1: "
             "the log-probabilities of a fixed text differ by 2.104 nats on average, where 0.150 is the limit. The weights "

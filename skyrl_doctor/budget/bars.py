@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_train.memory import Component, PhaseBudget
 
-WIDTH = 52
+WIDTH = 48
 SCREEN = 80
 """Columns for the device's memory, or for the fullest phase if that is more; and for the legend."""
 

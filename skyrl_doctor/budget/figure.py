@@ -1,5 +1,7 @@
-"""Draws the bars as an SVG or PNG figure, with matplotlib (the extra `plots`)."""
+"""Draws the bars as an SVG, PNG or HTML figure, with matplotlib (the extra `plots`)."""
 
+import html
+import io
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ from skyrl_train.memory import Component, gib
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMATS = (".svg", ".png")
+FORMATS = (".svg", ".png", ".html")
 INSTALL = "pip install 'skyrl-doctor[plots]'"
 
 
@@ -19,7 +21,7 @@ def draw(memory: GpuBudget, path: str) -> None:
     """Writes the figure in one step. The suffix of `path` gives the format."""
     form = os.path.splitext(path)[1].lower()
     if form not in FORMATS:
-        raise UsageError(f"--figure {path}: the file name must end in {' or '.join(FORMATS)}")
+        raise UsageError(f"--figure {path}: the file name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -28,7 +30,7 @@ def draw(memory: GpuBudget, path: str) -> None:
     mpl.rcParams["svg.hashsalt"] = "budget"  # the same budget gives the same bytes
     figure = Figure(figsize=(10, 0.6 * len(memory.budget.phases) + 2.2), layout="constrained")
     _fill(figure.add_subplot(), memory)
-    _save(figure, path, form)
+    _save(figure, path, form, memory.model)
 
 
 def _fill(axes: "Axes", memory: GpuBudget) -> None:
@@ -49,9 +51,21 @@ def _fill(axes: "Axes", memory: GpuBudget) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=4, fontsize="small", frameon=False)
 
 
-def _save(figure: Any, path: str, form: str) -> None:
+def _save(figure: Any, path: str, form: str, title: str) -> None:
     try:
         with replacing(path) as file:
-            figure.savefig(file, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
+            if form == ".html":
+                file.write(_page(figure, title).encode())
+            else:
+                figure.savefig(file, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _page(figure: Any, title: str) -> str:
+    """A page of its own, with the SVG in it."""
+    picture = io.StringIO()
+    figure.savefig(picture, format="svg", metadata={"Date": None})
+    svg = picture.getvalue()
+    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>GPU memory of {html.escape(title)}</title>\n'
+    return f"{head}{svg[svg.index('<svg') :]}</html>\n"

@@ -25,9 +25,12 @@ def memory_finding(
 
 
 def fit_severity(memory: GpuBudget, phase: "PhaseBudget") -> Severity | None:
-    """ERROR if the phase does not fit, WARNING if only the upper end of its range does not, else None."""
+    """ERROR if the phase does not fit, WARNING if it does not only in the worst case or at the upper end of its range, else
+    None. A kind of run that was never measured gives an ERROR only if the lower end of its range does not fit either."""
     if phase.total > memory.limit:
-        return Severity.ERROR
+        likely = next((one for one in memory.likely.phases if one.phase is phase.phase), phase)
+        least = likely.total if memory.budget.is_measured else likely.total * (1 - memory.budget.spread)
+        return Severity.ERROR if least > memory.limit else Severity.WARNING
     peak, most = memory.budget.peak.total, memory.budget.band[1]
     return Severity.WARNING if phase.total * most / peak > memory.limit else None
 

@@ -1,16 +1,19 @@
 """The memory model's job of a plan. Settings become verl's keys by the table of skyrl_train.contracts.verl_keys."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from skyrl_doctor.budget.sft_job import is_sft, sft_job
+from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
-from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
-from skyrl_train.memory.prime_job import PACKED, as_prime
+from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
+from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, with_model_settings
 
-VERL, OURS = "verl", "run-config"
+VERL, OURS, SKYRL, PRIME_PART = "verl", "run-config", "skyrl", "prime-rl-part"
 MODEL = key_of("model.path")
 _DEFAULTS = {
     "algorithm.advantage": "grpo",
@@ -21,6 +24,10 @@ _DEFAULTS = {
 """Defaults of the other dialects that differ from verl's own."""
 TOKENS = "rollout.max_tokens"
 PROMPT, RESPONSE, SEQUENCE = "data.max_prompt_tokens", "data.max_response_tokens", "data.max_sequence_tokens"
+
+GPU_KEYS = ("trainer.n_gpus_per_node", "trainer.placement.policy_num_gpus_per_node", "placement.num_gpus_per_node", "deployment.num_gpus")  # fmt: skip
+NODE_KEYS = ("trainer.nnodes", "trainer.placement.policy_num_nodes", "placement.num_nodes")
+"""Where the frameworks have the GPUs of the trainer."""
 
 KNOBS = {
     "actor.micro_batch_size_per_gpu": "micro_batch",
@@ -52,19 +59,40 @@ class Unresolved:
         return f"{self.value.value} ({self.value.unknown})"
 
 
-def memory_job(plan: Plan) -> Job:
-    """The job of this plan. CouldNotLook where a needed value is unknown or invalid; NotApplicable where the memory model
-    does not describe it."""
+def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
+    """The job of this plan, on `gpus` GPUs if given. CouldNotLook where a needed value is unknown or invalid;
+    NotApplicable where the memory model does not describe it."""
     try:
-        if plan.is_of(VERL):
-            return job_from_verl({key: _resolved(value) for key, value in plan.own.items()})
-        if plan.is_of(*PRIME):
-            return _prime_job(plan)
-        return job_from_verl({**_as_verl(plan, _values(plan)), **_overrides(plan)})
+        return _job(plan, {} if gpus is None else {**dict.fromkeys(GPU_KEYS, gpus), **dict.fromkeys(NODE_KEYS, 1)})
     except UnsupportedJobError as error:
         raise NotApplicable(_with_own_key(plan, str(error))) from None
     except MemoryModelError as error:
         raise CouldNotLook(_with_own_key(plan, str(error))) from None
+
+
+def _job(plan: Plan, given: Mapping[str, object]) -> Job:
+    own: dict[str, object] = {**{key: _resolved(value) for key, value in plan.own.items()}, **given}
+    if plan.is_of(SKYRL):
+        return skyrl_job(own)
+    if plan.is_of(VERL):
+        return sft_job(own, _gpus(plan, given)) if is_sft(own) else job_from_verl(own)
+    if plan.is_of(PRIME_PART):
+        return part_job(own)
+    if plan.is_of(*PRIME):
+        return _prime_job(plan, _gpus(plan, given))
+    return job_from_verl({**_as_verl(plan, _values(plan)), **_overrides(plan), **given})
+
+
+def _gpus(plan: Plan, given: Mapping[str, object]) -> int | None:
+    """The number of the trainer's GPUs, if the plan or the user gives it."""
+    found = given.get(GPU_KEYS[0])
+    if isinstance(found, int):
+        return found
+    key = "deployment.trainer_gpus" if plan.is_of(*PRIME) else "slurm.gpus_per_node"
+    value = plan.values.get(key)
+    if value is not None and value.unknown:
+        raise CouldNotLook(f"{plan.name(key)} is {value.value!r}: {value.unknown}; pass --gpus N")
+    return plan.integer(key)
 
 
 def knob_of(plan: Plan, key: str) -> str:
@@ -82,7 +110,10 @@ def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in settings.items():
         row = by_verl(key)
-        found.update({key: value} if row is None else plan.settings({row.ours: value}))
+        if row is not None:
+            found.update(plan.settings({row.ours: value}))
+        elif not plan.is_of(SKYRL):
+            found[key] = value
     return found
 
 
@@ -109,7 +140,7 @@ def _overrides(plan: Plan) -> dict[str, object]:
     return {key: _resolved(value) for key, value in overrides.items()}
 
 
-def _prime_job(plan: Plan) -> Job:
+def _prime_job(plan: Plan, trainers: int | None) -> Job:
     """prime-rl sets the length of prompt and response together, and its vLLM never gives memory back."""
     longest = _packed(plan)
     tokens = plan.integer(TOKENS)
@@ -118,10 +149,25 @@ def _prime_job(plan: Plan) -> Job:
     response = min(tokens or longest // 2, longest - 1)
     lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
     values = {key: _resolved(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
-    gpus = plan.integer("deployment.trainer_gpus") or 1
-    job = job_from_verl(_as_verl(plan, {**values, **lengths, "slurm.gpus_per_node": gpus}))
-    rollout = job.rollout if trainer_shares_gpu(plan) else None
-    return as_prime(job, rollout, spares_logits=plan.is_of(TODAYS_PRIME))
+    gpus = trainers or 1
+    tensor = plan.integer("rollout.tensor_parallel_size") or 1
+    verl = {**values, **lengths, "slurm.gpus_per_node": gpus, "rollout.tensor_parallel_size": 1}
+    job = job_from_verl(_as_verl(plan, verl))
+    rollout = _prime_rollout(plan, job, tensor)
+    own = {key: _resolved(value) for key, value in plan.own.items()}
+    return with_model_settings(
+        as_prime(job, rollout, spares_logits=plan.is_of(TODAYS_PRIME)), own, "trainer.model", gpus=gpus
+    )
+
+
+def _prime_rollout(plan: Plan, job: Job, tensor: int) -> Rollout | None:
+    """vLLM as prime-rl runs it: on GPUs of its own since 2026, if the file has them."""
+    if job.rollout is None or trainer_shares_gpu(plan):
+        return job.rollout
+    gpus = plan.integer("deployment.inference_gpus")
+    if gpus == 0 or not plan.is_of(TODAYS_PRIME):
+        return None
+    return replace(job.rollout, tensor_parallel=tensor, separate=True, gpus=gpus)
 
 
 def _packed(plan: Plan) -> int:

@@ -1,64 +1,28 @@
-"""Finds the model and the device of a plan, and asks the memory model for an estimate."""
+"""Finds the device of a plan, and asks the memory model for an estimate."""
 
 from collections.abc import Mapping
 
+from skyrl_doctor.budget.lengths import KnownLengths
+from skyrl_doctor.budget.models import Model
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.core.record import record
 from skyrl_doctor.facts import gpu
 from skyrl_doctor.facts.gpu.budget import GpuBudget
-from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.answers import GPU_TYPE, planned_gpu_type
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.config.models import cannot_reload
 from skyrl_train.memory import (
     Device,
     Job,
     MemoryModelError,
     ModelShape,
-    UnsupportedModelError,
     budget,
     device_named,
-    shape_from_config,
+    host_memory,
+    step_time,
 )
 from skyrl_train.memory.budget import CONTEXT
-from skyrl_train.memory.known import known_config
-from skyrl_train.memory.states import actor_of, critic_of
+from skyrl_train.memory.trained import actor_of, critic_of
 
 MIB = 2**20
-
-
-@record
-class Model:
-    """A model's shape and where it comes from."""
-
-    name: str
-    shape: ModelShape
-    source: str
-
-
-def model_of(files: ModelFiles) -> Model:
-    """The model on this machine, else the public model of this name. NotApplicable if its memory is not modelled."""
-    config: Mapping[str, object] | None = files.config
-    source = f"{files.directory}/config.json"
-    if config is None:
-        config, source = known_config(files.name), "published shape; not on this machine"
-    if config is None and cannot_reload(files.name, None):
-        raise NotApplicable(
-            f"{files.name}: gpt-oss is a quantised mixture of experts; the memory of its experts is not modelled"
-        )
-    if config is None:
-        why = (
-            f"{files.directory} has no readable config.json"
-            if files.directory
-            else f"{files.name or repr('')} is not on this machine"
-        )
-        raise NotApplicable(f"the model's shape is unknown: {why} and is not among the known public models")
-    try:
-        return Model(files.name, shape_from_config(config), source)
-    except UnsupportedModelError as error:
-        raise NotApplicable(f"{files.name} ({source}): {error}") from None
-    except MemoryModelError as error:
-        raise CouldNotLook(f"{files.name} ({source}): {error}") from None
 
 
 def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int | None]:
@@ -82,18 +46,26 @@ def planned_device(plan: Plan) -> Device:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None
 
 
-def estimate(model: Model, job: Job, device: Device, free: int | None = None) -> GpuBudget:
+def estimate(
+    model: Model, job: Job, device: Device, free: int | None = None, known: KnownLengths | None = None
+) -> GpuBudget:
     """The memory model's budget for this job on this device. Raises CouldNotLook."""
     try:
         found = budget(model.shape, job, device)
+        likely = None if known is None else budget(model.shape, known.job(job), device)
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
+    usual = job if known is None else known.job(job)
     return GpuBudget(
         model=model.name,
         shape_from=model.source,
         shape=model.shape,
         job=job,
         budget=found,
+        expected=likely,
+        lengths="" if known is None else known.summary,
+        host=host_memory(model.shape, usual),
+        seconds=step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )

@@ -1,48 +1,86 @@
 """Shows a memory budget as text and as JSON."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skyrl_doctor.budget.bars import draw_bars
 from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.memory import Change, Component, PhaseBudget, Solution, gib
+from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution, StepTime, gib
 
 HEAD = "peak in GiB"
 COLUMN = 6
 """Least width of the column of a phase."""
+SCREEN = 80
 
 
-def budget_lines(plan: Plan, memory: GpuBudget, solution: Solution | None) -> Iterator[str]:
-    """The lines of the screen: memory by phase, whether it fits, which changes help."""
-    budget = memory.budget
+@record
+class Solved:
+    """The largest value that fits in the worst case, and with the expected lengths if they are known."""
+
+    worst: Solution
+    expected: Solution | None
+
+
+def budget_lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool = False) -> Iterator[str]:
+    """The lines of the screen: memory by phase, whether it fits, which changes help. `verbose` adds the components."""
+    for line in _lines(plan, memory, solved, verbose=verbose):
+        yield from _wrapped(line)
+
+
+def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool) -> Iterator[str]:
     yield f"model:   {memory.model} ({memory.shape_from})"
     yield f"device:  {memory.where}{'' if memory.free is None else ' (reported by the driver)'}"
     yield ""
-    yield from _table(budget.phases)
-    yield ""
+    if verbose:
+        yield from _tables(memory.budget.phases)
+        yield ""
     yield from draw_bars(memory)
     yield ""
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
+    yield from _beside_the_gpu(memory)
     changes = best_changes(memory)
     if changes:
         yield ""
         yield "changes that help most:"
-        yield from (f"  {line}" for change in changes for line in _change(plan, change, fits_now=budget.fits))
-    if solution is not None:
+        yield from (f"  {line}" for change in changes for line in _change(plan, change, fits_now=memory.budget.fits))
+    if solved is not None:
         yield ""
-        yield _solution(memory, solution)
+        yield _solution(memory, solved.worst)
+        if solved.expected is not None:
+            yield f"{_solution(memory, solved.expected)}, with the expected lengths"
 
 
-def budget_data(plan: Plan, memory: GpuBudget, solution: Solution | None) -> dict[str, Any]:
+def _wrapped(line: str) -> list[str]:
+    """The line in parts of at most 80 columns, the later ones under the first word of its value."""
+    if len(line) <= SCREEN:
+        return [line]
+    own = len(line) - len(line.lstrip())
+    indent = own or 9
+    if line.lstrip().startswith("- "):
+        indent = own + 2
+    return textwrap.wrap(line, SCREEN, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
+def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[str, Any]:
     """The same as JSON types, schema 1."""
     result: dict[str, Any] = memory.budget.as_json()
     result["model"] = {"name": memory.model, "shape_from": memory.shape_from}
     result["problems"] = list(memory.budget.problems)
+    likely = memory.likely
+    result["expected"] = {
+        "lengths": memory.lengths or None,
+        "peak_gib": round(gib(likely.peak.total), 3),
+        "phase": str(likely.peak.phase),
+        "fits": likely.fits,
+    }
+    result["host"] = None if memory.host is None else {"gib_per_gpu": round(gib(memory.host.total), 3)}
+    result["step_seconds"] = None if memory.seconds is None else _seconds(memory.seconds)
     result["changes"] = [
         {
             "summary": change.summary,
@@ -52,21 +90,49 @@ def budget_data(plan: Plan, memory: GpuBudget, solution: Solution | None) -> dic
         }
         for change in best_changes(memory)
     ]
-    if solution is not None:
-        result["solve"] = {"key": solution.key, "value": solution.value, "limited_by": solution.limited}
+    if solved is not None:
+        worst, expected = solved.worst, solved.expected
+        result["solve"] = {"key": worst.key, "value": worst.value, "limited_by": worst.limited}
+        if expected is not None:
+            result["solve"]["expected_value"] = expected.value
     return result
 
 
-def _table(phases: tuple[PhaseBudget, ...]) -> Iterator[str]:
-    """A row for each component that any phase has, a column for each phase."""
-    names = [
-        textwrap.wrap(str(phase.phase), COLUMN, break_long_words=False, break_on_hyphens=False) for phase in phases
-    ]
-    widths = [max(COLUMN, *map(len, words)) for words in names]
+def _seconds(seconds: StepTime) -> dict[str, float]:
+    parts = {"total": seconds.total, "rollout": seconds.rollout}
+    parts |= {"log_prob": seconds.log_prob, "update": seconds.update}
+    return {name: round(value, 2) for name, value in parts.items()}
+
+
+def _tables(phases: tuple[PhaseBudget, ...]) -> Iterator[str]:
+    """The table in parts that fit the screen."""
     rows = [part for part in Component if any(part in phase.components for phase in phases)]
+    first = max(len(str(part)) for part in (*rows, HEAD))
+    part: list[PhaseBudget] = []
+    for phase in phases:
+        if part and first + sum(map(_width, [*part, phase])) > SCREEN:
+            yield from _table(part, rows, first)
+            yield ""
+            part = []
+        part.append(phase)
+    yield from _table(part, rows, first)
+
+
+def _words(phase: PhaseBudget) -> list[str]:
+    return textwrap.wrap(str(phase.phase), COLUMN, break_long_words=False, break_on_hyphens=False)
+
+
+def _width(phase: PhaseBudget) -> int:
+    """The width of a phase's column, with the space before it."""
+    return 1 + max(COLUMN, *map(len, _words(phase)))
+
+
+def _table(phases: Sequence[PhaseBudget], rows: Sequence[Component], first: int) -> Iterator[str]:
+    """A row for each component, a column for each phase."""
+    names = [_words(phase) for phase in phases]
+    widths = [_width(phase) - 1 for phase in phases]
     height = max(map(len, names))
     columns = [[""] * (height - len(words)) + words for words in names]
-    first = max(len(str(part)) for part in (*rows, HEAD))
     for number, cells in enumerate(zip(*columns, strict=True), start=1):
         head = HEAD if number == height else ""
         row = f"{head:<{first}} {' '.join(f'{cell:>{width}}' for cell, width in zip(cells, widths, strict=True))}"
@@ -82,15 +148,26 @@ def _row(name: str, first: int, widths: list[int], sizes: list[int]) -> str:
 
 
 def _verdict(memory: GpuBudget) -> Iterator[str]:
-    budget = memory.budget
+    if memory.expected is None:
+        yield from _fit(memory, memory.budget, "peak")
+        return
+    yield from _fit(memory, memory.budget, "worst")
+    yield from _fit(memory, memory.expected, "likely")
+    yield f"lengths: {memory.lengths}"
+
+
+def _fit(memory: GpuBudget, budget: Budget, name: str) -> Iterator[str]:
+    """The peak of one figure and whether it fits."""
     low, high = budget.band
-    yield f"peak:    {in_gib(budget.peak.total)} in {budget.peak.phase} (range {gib(low):.1f} to {in_gib(high)})"
+    label = f"{name}:"
+    yield f"{label:<8} {in_gib(budget.peak.total)} in {budget.peak.phase} (range {gib(low):.1f} to {in_gib(high)})"
     room = memory.limit - budget.peak.total
     if budget.problems:
         yield "fits:    no"
         yield from (f"         {problem}" for problem in budget.problems)
     elif room < 0:
-        yield f"fits:    no, {in_gib(-room)} too much"
+        unsure = ", but the lower end of the range fits" if low <= memory.limit else ""
+        yield f"fits:    no, {in_gib(-room)} too much{unsure}"
     else:
         unsure = ", but the upper end of the range does not fit" if high > memory.limit else ""
         yield f"fits:    yes, with {in_gib(room)} to spare{unsure}"
@@ -101,6 +178,29 @@ def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
     positions, longest = memory.shape.max_positions, memory.job.longest
     if positions is not None and longest > positions:
         yield f"note:    prompt + response = {longest} tokens, but the model has only {positions} positions (CFG005)"
+
+
+def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
+    """Rough figures: the host's memory and the time of a step."""
+    host, seconds = memory.host, memory.seconds
+    if host is not None:
+        parts = {"off-loaded states": host.states, "activations": host.activations, "processes": host.processes}
+        text = ", ".join(f"{name} {in_gib(size)}" for name, size in parts.items() if size)
+        yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
+    if seconds is not None and seconds.total:
+        yield f"time:    about {_duration(seconds.total)} a step: {', '.join(_shares(seconds))}"
+
+
+def _shares(seconds: StepTime) -> Iterator[str]:
+    whole = seconds.rollout + seconds.log_prob + seconds.update
+    parts = {"rollouts": seconds.rollout, "log-probs": seconds.log_prob, "update": seconds.update}
+    yield from (f"{name} {share / whole:.0%}" for name, share in parts.items() if share)
+    if seconds.apart:
+        yield "rollouts and training at the same time"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 600 else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def _change(plan: Plan, change: Change, *, fits_now: bool) -> Iterator[str]:

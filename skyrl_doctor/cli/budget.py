@@ -10,7 +10,9 @@ from skyrl_doctor.cli.options import add_versions
 from skyrl_train.contracts.screen import print_lines, print_note
 
 if TYPE_CHECKING:
-    from skyrl_doctor.budget.question import Model
+    from skyrl_doctor.budget.lengths import KnownLengths
+    from skyrl_doctor.budget.models import Model
+    from skyrl_doctor.budget.show import Solved
     from skyrl_doctor.facts.gpu.budget import GpuBudget
     from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.plan.model import Plan
@@ -37,27 +39,48 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     device.add_argument("--gpu-memory", metavar="SIZE", help="the memory of the GPU, such as 20GiB")
     parser.add_argument(
+        "--model",
+        metavar="NAME|DIR|FILE",
+        help="the model, if the configuration does not name it or its files are elsewhere: a public name, a directory or a config.json",
+    )
+    parser.add_argument(
+        "--gpus", type=int, metavar="N", help="the number of GPUs of the trainer, if the configuration leaves it open"
+    )
+    parser.add_argument(
         "--solve",
         metavar="KEY",
         help="find the largest value of KEY that fits: micro_batch, response_length, max_model_len, n or gpu_memory_utilization",
     )
+    for name in ("prompt", "reply"):
+        parser.add_argument(
+            f"--{name}-tokens",
+            metavar="P50,P99",
+            help=f"median and 99th percentile of the tokens of a {name}, for the expected figure",
+        )
     add_versions(parser)
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the components of each phase")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.add_argument("--figure", metavar="F", help="draw the phases as bars into this .svg or .png file")
-    parser.epilog = "Exit status: 0 fits, 1 does not fit, 2 no estimate or bad input."
+    parser.add_argument("--figure", metavar="F", help="draw the phases as bars into this .svg, .png or .html file")
+    parser.epilog = "Exit status: 0 fits (with the expected lengths, if they are known), 1 does not fit, 2 no estimate or bad input."
 
 
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.budget.job import knob_of
     from skyrl_doctor.budget.question import estimate
+    from skyrl_doctor.budget.show import Solved
     from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
     from skyrl_doctor.machine.local import LocalMachine
 
     machine = LocalMachine()
     try:
         plan, model, job, device, free = _read_inputs(machine, args)
-        found = estimate(model, job, device, free)
-        solution = _solve(knob_of(plan, args.solve), model, job, device) if args.solve is not None else None
+        known = _lengths(machine, plan, args)
+        found = estimate(model, job, device, free, known)
+        solved = None
+        if args.solve is not None:
+            key = knob_of(plan, args.solve)
+            likely = None if known is None else _solve(key, model, known.job(job), device)
+            solved = Solved(_solve(key, model, job, device), likely)
     except (CouldNotLook, NotApplicable) as error:
         raise UsageError(f"no estimate: {error}") from None
     finally:
@@ -66,27 +89,30 @@ def run(args: argparse.Namespace) -> int:
         from skyrl_doctor.budget.figure import draw
 
         draw(found, args.figure)
-    _write(args.format, plan, found, solution)
+    _write(args, plan, found, solved)
     _print_problems(plan)
-    return 0 if found.budget.fits else DOES_NOT_FIT
+    return 0 if found.likely.fits else DOES_NOT_FIT
 
 
 def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
     """The plan, the model, the job, the device and its free memory. Each is read within a time limit."""
     from skyrl_doctor.budget.job import memory_job
-    from skyrl_doctor.budget.question import model_of
+    from skyrl_doctor.budget.models import given_model, planned_model
     from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
-    from skyrl_doctor.facts.model_files import model_files
     from skyrl_doctor.plan.load import load
 
     plan = call_within(
         LIMIT_S, lambda: load(machine, args.targets, verl_version=args.verl_version), "reading the target"
     )
     environ = Environ(machine.environ())
-    files = call_within(LIMIT_S, lambda: model_files(machine, plan, environ), "reading the model")
+    model = call_within(
+        LIMIT_S,
+        lambda: given_model(machine, args.model, environ) if args.model else planned_model(machine, plan, environ),
+        "reading the model",
+    )
     device, free = _device(machine, plan, environ, args)
-    return plan, model_of(files), memory_job(plan), device, free
+    return plan, model, memory_job(plan, gpus=args.gpus), device, free
 
 
 def _device(
@@ -125,15 +151,38 @@ def _solve(key: str, model: "Model", job: "Job", device: "Device") -> "Solution"
         raise UsageError(str(error)) from None
 
 
-def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | None") -> None:
+def _lengths(machine: "Machine", plan: "Plan", args: argparse.Namespace) -> "KnownLengths | None":
+    """The lengths that the user gives, or those of a sample of the data if it is on this machine."""
+    from skyrl_doctor.budget.lengths import known_lengths
+    from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
+    from skyrl_doctor.facts.environ import Environ
+    from skyrl_doctor.facts.model_files import model_files
+    from skyrl_doctor.facts.prompts import prompts
+    from skyrl_train.memory import MemoryModelError, lengths_from
+
+    try:
+        given = [None if text is None else lengths_from(text) for text in (args.prompt_tokens, args.reply_tokens)]
+    except MemoryModelError as error:
+        raise UsageError(str(error)) from None
+    sampled = None
+    if given[0] is None and "data.train_files" in plan.values:
+        environ = Environ(machine.environ())
+        try:
+            sampled = prompts(machine, plan, environ, model_files(machine, plan, environ))
+        except (CouldNotLook, NotApplicable):
+            sampled = None  # the limit is the safe side
+    return known_lengths(given[0], given[1], sampled)
+
+
+def _write(args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "Solved | None") -> None:
     from skyrl_doctor.budget import show
 
-    if form == "json":
+    if args.format == "json":
         from skyrl_doctor.report.json import encode
 
-        sys.stdout.write(encode(show.budget_data(plan, found, solution)))
+        sys.stdout.write(encode(show.budget_data(plan, found, solved)))
     else:
-        print_lines(show.budget_lines(plan, found, solution))
+        print_lines(show.budget_lines(plan, found, solved, verbose=args.verbose))
 
 
 def _print_problems(plan: "Plan") -> None:

@@ -109,7 +109,7 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
             f"{written[0]}: the saved parts differ from verl's default, so the size of a checkpoint is unknown"
         )
     from skyrl_doctor.budget.job import memory_job
-    from skyrl_doctor.budget.question import model_of
+    from skyrl_doctor.budget.models import model_of
     from skyrl_train.memory.checkpoint import checkpoint_size as bytes_of
 
     model = model_of(files)

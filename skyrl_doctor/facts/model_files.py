@@ -16,6 +16,7 @@ from skyrl_doctor.plan.model import Plan
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9][\w.\-]*|[A-Za-z0-9][\w.\-]*")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model", "tekken.json")
 MODEL_KEY = "model.path"
+CONFIG = "config.json"
 
 
 @record(kw_only=True)
@@ -88,7 +89,11 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     name = plan.text(MODEL_KEY)
     if name is None:
         raise NotApplicable("no configuration names a model")
-    variables = {**environ, **_workers(plan)}
+    return files_of(machine, name, {**environ, **_workers(plan)})
+
+
+def files_of(machine: Machine, name: str, variables: Mapping[str, str]) -> ModelFiles:
+    """The files of a model: a path, or a name in the hub's cache."""
     places = [_local(name, variables)] if is_path(name) else _snapshots(machine, name, variables)
     is_local = is_path(name)
     if not is_local and "/" in name and _names(machine, name) is not None:
@@ -96,7 +101,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     for place in places:
         names = _names(machine, place)
         if names is not None:
-            config = parse_config(machine.read(f"{place}/config.json")) if "config.json" in names else None
+            config = parse_config(machine.read(f"{place}/{CONFIG}")) if CONFIG in names else None
             return ModelFiles(
                 name=name,
                 is_local=is_local,
@@ -124,11 +129,11 @@ def _workers(plan: Plan) -> dict[str, str]:
     return dict(found.value) if found is not None and isinstance(found.value, dict) else {}
 
 
-def _local(name: str, environ: dict[str, str]) -> str:
+def _local(name: str, environ: Mapping[str, str]) -> str:
     return expand_home(name, environ).rstrip("/") or "/"
 
 
-def _snapshots(machine: Machine, name: str, environ: dict[str, str]) -> list[str]:
+def _snapshots(machine: Machine, name: str, environ: Mapping[str, str]) -> list[str]:
     found: list[str] = []
     for root in cache_roots(environ):
         base = f"{root}/{hub_directory(name)}"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from skyrl_doctor.logs.judge.hits import Hit
 
 UNKNOWN = "?"
+_WITHOUT_VALUE = re.compile(r"(?<=: )\?: |(?:: \?)+$")
+"""Parts of a sentence for which the line has no value: `refused: ?: the reason`, `refused: ?`."""
 _PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
 
 
@@ -38,7 +40,8 @@ def _fill(template: str, hit: Hit, dialect: str) -> str:
         key, group = place.groups()
         return name_setting(key, dialect) if key else values.get(group) or UNKNOWN
 
-    return _PLACE.sub(fill, template)
+    text = _PLACE.sub(fill, template)
+    return _WITHOUT_VALUE.sub("", text)
 
 
 def _values(hit: Hit) -> Mapping[str, str | None]:

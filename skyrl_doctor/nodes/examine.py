@@ -10,7 +10,7 @@ from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.nodes import clock, node_report
+from skyrl_doctor.nodes import clock, node_report, old_reports
 from skyrl_doctor.nodes.collect import (
     Round,
     allocated_nodes,
@@ -27,6 +27,8 @@ from skyrl_train.contracts.version import VERSION
 from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS, ports
 
 NAME = "SLURMD_NODENAME"
+REPORTS = ".skyrl_nodes"
+"""The directory of the reports of all jobs without a job directory, below the current directory."""
 SLACK_S = 30.0
 """Extra time for srun, and for Python starting on all nodes at once from a network file system."""
 
@@ -41,6 +43,8 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
         raise UsageError("--nodes examines machines, but --structure-only examines none; use only one of them")
     nodes = allocated_nodes(environ)
     directory = os.path.abspath(args.node_dir or _directory(args, environ))
+    if args.node_dir is None and os.path.basename(os.path.dirname(directory)) == REPORTS:
+        old_reports.remove(os.path.dirname(directory), keep=os.path.basename(directory))
     step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
     limit_s = args.deadline + SLACK_S
     results = collect(
@@ -114,7 +118,7 @@ def _target(text: str) -> str:
 
 def _directory(args: argparse.Namespace, environ: Mapping[str, str]) -> str:
     job_dir = getattr(args, "job_dir", None) or environ.get("SKYRL_JOB_DIR")
-    return os.path.join(job_dir, "nodes") if job_dir else f".skyrl_nodes/{environ.get('SLURM_JOB_ID', 'job')}"
+    return os.path.join(job_dir, "nodes") if job_dir else f"{REPORTS}/{environ.get('SLURM_JOB_ID', 'job')}"
 
 
 def _node_counts(states: Mapping[str, tuple[str, ...]]) -> str:

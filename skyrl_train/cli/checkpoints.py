@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _root_and_step(path: str) -> tuple[str, int | None]:
     """The directory of checkpoints, and the step if the path names one."""
-    from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
+    from skyrl_train.checkpoints.places import checkpoint_root
     from skyrl_train.contracts.checkpoints import layout
     from skyrl_train.launch import commands
 
@@ -68,7 +68,8 @@ def _root_and_step(path: str) -> tuple[str, int | None]:
         return os.path.dirname(path), step
     if not os.path.exists(os.path.join(path, commands.FILE)):
         return path, None
-    return checkpoint_root(commands.read(path).config, work_dir_of(path)), None
+    launch = commands.read(path)
+    return checkpoint_root(launch.config, launch.work_dir(path)), None
 
 
 def _list(args: argparse.Namespace, root: str, step: int | None) -> int:

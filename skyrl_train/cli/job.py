@@ -15,10 +15,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import os
+    import time
 
+    from skyrl_train.launch import restarts
     from skyrl_train.launch.commands import read
     from skyrl_train.launch.role import Role
     from skyrl_train.launch.signals import PATIENCE_S, Signals
+    from skyrl_train.launch.slurm import own_id
+    from skyrl_train.launch.stop_cause import log_size
     from skyrl_train.launch.supervise import supervise
     from skyrl_train.launch.work import Work
 
@@ -50,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
             )
         )
     several = role is Role.TRAINER and launch.config.slurm.nodes > 1
+    job_id = own_id(environ)
     return supervise(
         Work(
             role=role,
@@ -60,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
             signals=signals,
             external_url=launch.runtime_url,
             logs=launch.commands.logs,
+            started_at=time.time(),
+            log_start=log_size(args.job_dir, role, job_id) if restarts.count(environ) else 0,
             node_script="" if several else script,
         )
     )

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML or a prime-rl TOML")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print both batch scripts and the sbatch commands; submit nothing"
+        "--dry-run",
+        action="store_true",
+        help="print both batch scripts, the sbatch commands and what the launch would refuse; submit nothing",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--runtime-only", action="store_true", help="start only the sandbox runtime")
@@ -44,8 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     request = request_of(args)
     if args.dry_run:
-        sys.stdout.write(dry_run(request))
-        return 0
+        return dry_run(request, say=_say, show=sys.stdout.write)
     now = datetime.now()  # noqa: DTZ005 -- a name for the user's own clock
     return launch(request, now=now, say=_say, must_stop=_stop_on_signals)
 

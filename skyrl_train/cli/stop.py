@@ -16,19 +16,40 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.contracts.job_files import LAUNCHES
-    from skyrl_train.launch import directory, local, slurm, stop
+    from skyrl_train.launch import directory, local, slurm, stop, stop_cause
 
     job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     jobs = directory.read_jobs(job_dir)
     if not jobs:
         raise UsageError(f"{job_dir} records no submitted job")
+    stop_cause.write_request(
+        job_dir, f"stopped with `skyrl-train stop` by {_user()} on {_host()}", tuple(jobs.values())
+    )
     for role, job_id in jobs.items():
-        if job_id.startswith(local.LOCAL):
+        if job_id.startswith(directory.LOCAL):
             outcome = "asked to stop" if local.stop(job_id, job_dir) else "had already ended"
         else:
             try:
                 outcome = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
             except slurm.SlurmError as error:
+                stop_cause.withdraw_request(job_dir)
                 raise UsageError(str(error)) from None
         print_line(f"{role}: {outcome}")
     return 0
+
+
+def _user() -> str:
+    """The name of this user, or the id if the node has no name for it."""
+    import os
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _host() -> str:
+    import socket
+
+    return socket.gethostname()

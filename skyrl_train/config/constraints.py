@@ -20,14 +20,19 @@ def violations(config: "RunConfig") -> tuple[Violation, ...]:
 
 def context_fits(config: "RunConfig") -> Iterator[Violation]:
     data, rollout = config.data, config.rollout
-    yield from context.call_violations(
-        max_tokens=rollout.max_tokens,
-        max_model_len=rollout.max_model_len,
-        prompt_tokens=data.max_prompt_tokens,
-        prompt_source="data.max_prompt_tokens",
-        clamped=True,
-        response_tokens=data.max_response_tokens,
+    of_call = tuple(
+        context.call_violations(
+            max_tokens=rollout.max_tokens,
+            max_model_len=rollout.max_model_len,
+            prompt_tokens=data.max_prompt_tokens,
+            prompt_source="data.max_prompt_tokens",
+            clamped=True,
+            response_tokens=data.max_response_tokens,
+        )
     )
+    yield from of_call
+    if any(violation.key == "rollout.max_model_len" for violation in of_call):
+        return  # its value has room for the whole rollout
     yield from context.trajectory_violations(
         prompt_tokens=data.max_prompt_tokens,
         response_tokens=data.max_response_tokens,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
+from skyrl_train.checkpoints.places import work_dir_of
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts import bounded
@@ -31,6 +32,8 @@ class Commands:
     runtime_url: str | None = None
     logs: tuple[str, ...] = ()
     """Other directories in which the trainer's program writes logs."""
+    work_dir: str = ""
+    """The directory in which the jobs run: relative paths of the configuration begin there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,10 @@ class Launch:
     @property
     def runtime_url(self) -> str | None:
         return self.commands.runtime_url
+
+    def work_dir(self, job_dir: str) -> str:
+        """The directory in which the jobs run."""
+        return self.commands.work_dir or work_dir_of(job_dir)
 
     def payload(self, role: Role) -> tuple[str, ...]:
         return self.commands.runtime if role is Role.RUNTIME else self.commands.trainer
@@ -77,6 +84,7 @@ def _commands(text: str) -> Commands:
         trainer=found.texts("trainer"),
         runtime_url=found.text("runtime_url", None),
         logs=found.texts("logs", ()),
+        work_dir=found.text("work_dir", ""),
     )
 
 

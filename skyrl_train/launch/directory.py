@@ -17,6 +17,8 @@ from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.role import Role
 
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
+LOCAL = "local"
+"""Stands for a job id in the log names of a launch without Slurm."""
 NONE = ""
 """Written instead of a job id while a new job replaces the old one."""
 URL_BYTES = 4096
@@ -58,7 +60,18 @@ def adopt(path: str) -> str:
     """Makes or takes the directory that the user names. UsageError if it holds an earlier launch."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
+    refuse_taken(path)
+    return os.path.abspath(path)
+
+
+def refuse_taken(path: str) -> None:
+    """UsageError if the directory holds an earlier launch or cannot be read. One that does not exist is free."""
+    try:
         taken = sorted({RESOLVED, JOBS, COMPLETE, READY, URL} & set(os.listdir(path)))
+    except FileNotFoundError:
+        return
     except OSError as error:
         raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
     if READY in taken:  # FIX(SLM004): the trainer would connect to a runtime that has ended
@@ -67,7 +80,6 @@ def adopt(path: str) -> str:
         )
     if taken:
         raise UsageError(f"{path} holds {taken[0]} of an earlier launch; {_OF_THIS_LAUNCH}")
-    return os.path.abspath(path)
 
 
 @contextmanager

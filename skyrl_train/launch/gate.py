@@ -31,6 +31,11 @@ def environment(runtime_url: str | None) -> dict[str, str]:
     return {} if runtime_url is None or one_url(runtime_url) is None else {RUNTIME_URL: runtime_url}
 
 
+NEEDLESS_FOR_OWN_RUNTIME = ("POD011",)
+"""Left out for a user's own --runtime-command, which may need no Podman."""
+_OUR_RUNTIME = ("-m", "skyrl_train", "runtime", "serve")
+
+
 def gated(role: Role, job_dir: str, payload: Sequence[str], check: Sequence[str] = ()) -> tuple[str, ...]:
     """The command line that passes the node's gate and then runs the payload.
 
@@ -40,7 +45,9 @@ def gated(role: Role, job_dir: str, payload: Sequence[str], check: Sequence[str]
     verdicts = job_dir if role is Role.TRAINER else os.path.join(job_dir, "runtime")
     os.makedirs(verdicts, mode=0o700, exist_ok=True)
     report = ("--format", "json", "--output", report_path(role, job_dir))
-    words = (os.path.join(job_dir, CONFIG), "--role", role.node, "--job-dir", verdicts, *report)
+    is_own_runtime = role is Role.RUNTIME and tuple(payload[1:5]) != _OUR_RUNTIME
+    ignored = ("--ignore", ",".join(NEEDLESS_FOR_OWN_RUNTIME)) if is_own_runtime else ()
+    words = (os.path.join(job_dir, CONFIG), "--role", role.node, *ignored, "--job-dir", verdicts, *report)
     if check:
         several = ("--nodes", "--step", shlex.join(check), "--node-dir", os.path.join(job_dir, NODES))
         return (sys.executable, *DOCTOR, "gate", *words, *several, "--", *payload)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from skyrl_train.launch import slurm, strays
 from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.places import job_directories
-from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
+from skyrl_train.node.podman_store import LOCAL_BASE, STORE_BASE, job_directory
 from skyrl_train.process import run
 from skyrl_train.procfs import Belongs
 
@@ -19,6 +19,7 @@ LIMIT_S = 60.0
 ROUNDS = 3
 MOUNTS = "/proc/self/mountinfo"
 _DETACH, _NOFOLLOW = 2, 8
+_MOST_BYTES = 4096
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ def node_directory(uid: int, job_id: str | None) -> str:
 def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
     """Removes the processes and directories of a finished job. Calling it again has no effect."""
     directories = job_directories(uid=uid, job_id=job_id, bases=bases)
-    return _cleared(directories, uid, (strays.of_job(job_id, uid), *_sandboxes(directories, uid)))
+    return _cleared(directories, uid, (strays.of_job(job_id, uid),))
 
 
 def of_this_job(environ: Mapping[str, str]) -> list[str]:
@@ -55,7 +56,7 @@ def of_this_job(environ: Mapping[str, str]) -> list[str]:
 
 def clear(directories: Sequence[str]) -> Cleared:
     """Removes the sandboxes in these directories of this user, and the directories."""
-    return _cleared(directories, os.getuid(), _sandboxes(directories, os.getuid()))
+    return _cleared(directories, os.getuid(), ())
 
 
 def _sandboxes(directories: Sequence[str], uid: int) -> tuple[Belongs, ...]:
@@ -91,16 +92,47 @@ def mounts_below(directories: Sequence[str], table: str) -> list[str]:
     return sorted(found, key=len, reverse=True)
 
 
-def _cleared(directories: Sequence[str], uid: int, kinds: Sequence[Belongs]) -> Cleared:
+def stores_elsewhere(directory: str, uid: int) -> list[str]:
+    """The directory of the job's store that is not below /tmp, if the job's directory on the node names its base.
+
+    The file is a user's. Only a directory of this user with the job's own name counts, and no path through a link.
+    """
+    try:
+        descriptor = os.open(os.path.join(directory, STORE_BASE), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            text = file.read(_MOST_BYTES) if stat.S_ISREG(found.st_mode) and found.st_uid == uid else b""
+    except OSError:
+        return []
+    path = os.path.join(os.fsdecode(text).rstrip("\n"), os.path.basename(directory))
+    is_plain = path.startswith("/") and "\0" not in path and os.path.realpath(path) == path
+    return [path] if is_plain and os.path.isdir(path) and os.lstat(path).st_uid == uid else []
+
+
+def _cleared(own: Sequence[str], uid: int, kinds: Sequence[Belongs]) -> Cleared:
     done = Cleared()
+    stores = {one: stores_elsewhere(one, uid) for one in own}
+    directories = [
+        *(store for found in stores.values() for store in found),
+        *own,
+    ]  # a store before the file that names it
+    kinds = (*kinds, *_sandboxes(directories, uid))
     for _ in range(ROUNDS):
         for belongs in kinds:
             done.processes += strays.end(belongs)
         done.mounts += [point for point in mounts_below(directories, _table()) if _unmount(point)]
-        done.troubles = [trouble for path in directories if (trouble := _remove_one(path, uid, done))]
+        failed = {path: trouble for path in directories if (trouble := _remove_unless_needed(path, stores, uid, done))}
+        done.troubles = list(failed.values())
         if not done.troubles:
             break
     return done
+
+
+def _remove_unless_needed(path: str, stores: Mapping[str, Sequence[str]], uid: int, done: Cleared) -> str:
+    """Removes a directory, unless its store still exists: another sweep finds the store by this directory."""
+    if any(os.path.lexists(store) for store in stores.get(path, ())):
+        return ""
+    return _remove_one(path, uid, done)
 
 
 def _remove_one(path: str, uid: int, done: Cleared) -> str:

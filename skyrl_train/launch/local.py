@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory, leftovers
+from skyrl_train.launch.directory import LOCAL
 from skyrl_train.launch.marks import MARK, end_marked, marked, of_local_launches
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import OF_THE_SITE
@@ -14,7 +15,6 @@ from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER
 from skyrl_train.process import Child, signal_group, start, wait_until
 
 GRACE_S = 30.0
-LOCAL = "local"
 
 
 def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], say: Callable[[str], None]) -> int:

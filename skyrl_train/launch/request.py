@@ -71,7 +71,10 @@ def commands_of(request: Request, plan: "LaunchPlan", job_dir: str) -> "Commands
         url = NO_RUNTIME if has_none else request.runtime_url
         made = dataclasses.replace(made, trainer=plan.prime.payload(job_dir), logs=(plan.prime.logs,), runtime_url=url)
     return dataclasses.replace(
-        made, runtime=request.runtime_command or made.runtime, trainer=request.trainer_command or made.trainer
+        made,
+        runtime=request.runtime_command or made.runtime,
+        trainer=request.trainer_command or made.trainer,
+        work_dir=plan.work_dir,
     )
 
 

@@ -13,7 +13,6 @@ from skyrl_train.procfs import lives
 
 PROBE_S = 3.0
 SLURM_EVERY_S = 30.0
-TRAINER_ENDED = "the trainer has ended"
 ALIVE = frozenset(
     {"PENDING", "RUNNING", "CONFIGURING", "SUSPENDED", "COMPLETING", "REQUEUED", "REQUEUE_HOLD", "RESIZING"}
 )
@@ -58,10 +57,14 @@ def why_lost(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] = 
         pid = job_id.partition(":")[2]
         return f"the {role} process {pid} is no longer running" if pid and not lives(int(pid)) else ""
     try:
-        answer = state(job_id).state
+        answer = state(job_id)
     except slurm.SlurmError:
         return ""  # no answer from Slurm's controller tells nothing about the job
-    return f"the {role} job {job_id} is {answer or 'no longer known to Slurm'}" if answer not in ALIVE else ""
+    if answer.state in ALIVE:
+        return ""
+    if not answer.state:
+        return f"the {role} job {job_id} ended without a report, and Slurm no longer knows it"
+    return f"the {role} job {job_id} ended without a report: JobState={answer.state} Reason={answer.reason or 'None'}"
 
 
 def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] = state_within_limit) -> bool:
@@ -71,6 +74,12 @@ def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] =
         return job_id.isdigit() and state(job_id).state in ("PENDING", "CONFIGURING")
     except slurm.SlurmError:
         return False
+
+
+def _own_end(job_dir: str, runtime: directory.Ended) -> str:
+    """The trainer's own end, if the runtime recorded it and then ended well: Slurm had given this job up."""
+    own = directory.read_ended(job_dir, Role.TRAINER) if runtime.status == 0 else None
+    return own.reason if own is not None else ""
 
 
 class TrainerWatch:
@@ -84,8 +93,9 @@ class TrainerWatch:
 
     def lost(self) -> str:
         """The reason to end the runtime, or an empty text while the trainer is queued or runs."""
-        if directory.read_ended(self._job_dir, Role.TRAINER) is not None:
-            return TRAINER_ENDED
+        ended = directory.read_ended(self._job_dir, Role.TRAINER)
+        if ended is not None:
+            return f"the trainer job ended: {ended.reason or 'done'}"
         if self._clock() - self._asked < SLURM_EVERY_S:
             return ""
         self._asked = self._clock()
@@ -105,7 +115,7 @@ class RuntimeWatch:
         """The reason to end the trainer, or an empty text while the runtime lives."""
         ended = directory.read_ended(self._job_dir, Role.RUNTIME)
         if ended is not None:
-            return f"the runtime job ended: {ended.why}"
+            return _own_end(self._job_dir, ended) or f"the runtime job ended: {ended.why}"
         if self._ask(self._url) or not self._has_passed():
             self._last = self._clock()
         elif self._clock() - self._last > PATIENCE_S:

@@ -70,8 +70,14 @@ def requeue(job_id: str) -> None:
 
 
 def partitions(*, limit_s: float = LIMIT_S) -> str:
-    """Slurm's partitions, one line each."""
-    return _run_twice("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
+    """Slurm's partitions, hidden ones too, one line each."""
+    return _run_twice("scontrol", "--all", "--oneliner", "show", "partition", limit_s=limit_s)
+
+
+def nodes_of(partition: str, *, limit_s: float = LIMIT_S) -> str:
+    """Memory in MiB, CPUs and generic resources of each node of a partition, one line each."""
+    format_ = "--format=%m|%c|%G"
+    return _run_twice("sinfo", "--noheader", "--Node", f"--partition={partition}", format_, limit_s=limit_s)
 
 
 def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:

@@ -1,5 +1,6 @@
 """Launches a request: the login gate, the job directory, then Slurm or this machine. Exit status 78 if the gate refuses."""
 
+import contextlib
 import os
 import shlex
 import tempfile
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import LAUNCHES
 from skyrl_train.launch.request import Request, commands_of, job_dir_name, plan_of
-from skyrl_train.launch.role import Role
 
 if TYPE_CHECKING:
     from skyrl_train.launch.launch import LaunchPlan
@@ -21,18 +21,11 @@ Say = Callable[[str], None]
 
 def launch(request: Request, *, now: datetime, say: Say, must_stop: Callable[[], Callable[[], bool]]) -> int:
     """Submits the jobs, or with `local` runs them here until they end. `must_stop` begins to listen for signals."""
-    plan, refusal = _gated(request) if request.has_gate else (plan_of(request), None)
-    if refusal:
-        for finding in refusal.splitlines():  # one line each, so that `diagnose` recognises it
-            say(f"the login gate refused: {finding}")
-        say("nothing was submitted")
+    plan = _checked(request, say)
+    if plan is None:
         return REFUSED
-    assert plan is not None
-    from skyrl_train.launch import directory, partitions
+    from skyrl_train.launch import directory
 
-    _refuse_missing(request, plan)
-    if not request.local:
-        partitions.refuse(plan.config, plan.roles)
     root = os.path.join(request.work_dir, LAUNCHES)
     new = not (request.job_dir and os.path.isdir(request.job_dir))
     job_dir = directory.adopt(request.job_dir) if request.job_dir else directory.create(root, now)
@@ -40,12 +33,42 @@ def launch(request: Request, *, now: datetime, say: Say, must_stop: Callable[[],
         return _started(request, plan, job_dir, say=say, must_stop=must_stop)
 
 
-def dry_run(request: Request) -> str:
+def dry_run(request: Request, *, say: Say, show: Callable[[str], object]) -> int:
+    """Shows the scripts and commands of a launch, then refuses what the launch would refuse; its exit status."""
+    from skyrl_train.launch import directory
+
+    with contextlib.suppress(UsageError):  # raised again below, after the doctor's findings
+        show(_scripts(request, plan_of(request)))
+    if _checked(request, say) is None:
+        return REFUSED
+    if request.job_dir:
+        directory.refuse_taken(request.job_dir)
+    return 0
+
+
+def _checked(request: Request, say: Say) -> "LaunchPlan | None":
+    """The plan; None if the doctor refused it. UsageError if something else is wrong."""
+    plan, refusal = _gated(request, say) if request.has_gate else _planned(request, say)
+    for finding in (refusal or "").splitlines():  # one line each, so that `diagnose` recognises it
+        say(f"the login gate refused: {finding}")
+    if refusal:
+        say("nothing was submitted")
+    return None if refusal else plan
+
+
+def _planned(request: Request, say: Say) -> "tuple[LaunchPlan, None]":
+    from skyrl_train.launch import refusals
+
+    plan = plan_of(request)
+    refusals.refuse(request, plan, say)
+    return plan, None
+
+
+def _scripts(request: Request, plan: "LaunchPlan") -> str:
     """Both batch scripts and the sbatch commands of a launch."""
     from skyrl_train.launch.launch import extra_files, planned, sbatch_options
     from skyrl_train.launch.render import node_script, script
 
-    plan = plan_of(request)
     job_dir = job_dir_name(request, LAUNCHES)
     parts: list[str] = []
     submitted: dict[str, str] = {}
@@ -59,8 +82,8 @@ def dry_run(request: Request) -> str:
     return "".join(parts)
 
 
-def _gated(request: Request) -> "tuple[LaunchPlan | None, str | None]":
-    """The plan, and the doctor's refusal if there is one. If the plan fails too, the refusal comes first."""
+def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, str | None]":
+    """The plan, and the doctor's refusal if there is one. If the plan is refused too, the doctor's refusal comes first."""
     from skyrl_train.launch import gate
 
     with (
@@ -68,8 +91,8 @@ def _gated(request: Request) -> "tuple[LaunchPlan | None, str | None]":
         gate.login(request.target, gate.report_path("login", scratch), request.runtime_url) as doctor,
     ):
         try:
-            plan = plan_of(request)
             _load_modules()
+            plan, _ = _planned(request, say)
         except UsageError:
             refusal = doctor.refusal()
             if refusal is None:
@@ -83,18 +106,6 @@ def _load_modules() -> None:
     from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
 
     render.load()
-
-
-def _refuse_missing(request: Request, plan: "LaunchPlan") -> None:
-    """Refuses missing packages and data sets now, instead of on the node after the wait for a GPU."""
-    from skyrl_train.config.tasks import refuse_without_tasks
-    from skyrl_train.launch.needs import refuse_without_packages
-
-    if Role.RUNTIME in plan.roles and not request.runtime_command:
-        refuse_without_packages(Role.RUNTIME, plan.python)
-    if Role.TRAINER in plan.roles and not (plan.prime or request.trainer_command):
-        refuse_without_tasks(plan.config)
-        refuse_without_packages(Role.TRAINER, plan.config.python.interpreter or plan.python)
 
 
 def _started(

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator
 
 from skyrl_train.checkpoints import CheckpointError, last_good
-from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
+from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
 from skyrl_train.contracts.typed import FormatError, parse_object
-from skyrl_train.launch import commands, directory, gate, local, slurm
+from skyrl_train.launch import commands, directory, gate, slurm
 from skyrl_train.launch.marks import MARK, marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import responds, why_lost
@@ -30,7 +30,7 @@ def lines(job_dir: str) -> Iterator[str]:
     if launch.runtime_url != commands.NO_RUNTIME:
         yield f"health:   {_health(job_dir, launch.runtime_url)}"
     if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # prime-rl saves its own kind of checkpoints
-        yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
+        yield f"saved:    {_checkpoint(checkpoint_root(launch.config, launch.work_dir(job_dir)))}"
     yield f"doctor:   {_diagnosis(job_dir)}"
 
 
@@ -39,7 +39,7 @@ def _job(job_dir: str, role: Role, job_id: str | None) -> str:
     how = "" if ended is None else f", exited with status {ended.status}{f': {ended.reason}' if ended.reason else ''}"
     if job_id is None:
         return f"not submitted{how}"
-    if job_id.startswith(local.LOCAL):
+    if job_id.startswith(directory.LOCAL):
         runs = int(job_id.partition(":")[2]) in marked({MARK: job_dir})  # and not another process that reused the id
         state = "is running" if runs else "has ended" if ended is None else ""
         return f"process {job_id.partition(':')[2]} {state}{how if state else how.removeprefix(', ')}"
@@ -56,6 +56,8 @@ def _health(job_dir: str, external: str | None) -> str:
         url = external or directory.runtime_url(job_dir)
     except UsageError as error:
         return str(error)
+    if external is None and _have_ended(job_dir):
+        return "both jobs have ended"
     if url is None:
         return "the runtime is not ready yet"
     if responds(url):
@@ -64,6 +66,10 @@ def _health(job_dir: str, external: str | None) -> str:
     return f"the runtime at {url} does not answer" + (
         f"; SLM004: {READY} is from an earlier start, because {stale}" if stale else ""
     )
+
+
+def _have_ended(job_dir: str) -> bool:
+    return all(directory.read_ended(job_dir, role) is not None for role in Role)
 
 
 def _checkpoint(root: str) -> str:

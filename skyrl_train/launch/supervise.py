@@ -1,9 +1,10 @@
 """Supervises a job: waits for the runtime, passes the gate, runs the payload and cleans up in every case."""
 
 import os
+import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -17,10 +18,13 @@ from skyrl_train.launch import (
     restarts,
     sidecar,
     steps,
+    stop_cause,
+    turns,
 )
 from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
 from skyrl_train.launch.marks import MARK, ROLE_MARK
+from skyrl_train.launch.payload_error import payload_error
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     SLURM_EVERY_S,
@@ -34,6 +38,7 @@ from skyrl_train.launch.work import Followed, Work, say
 from skyrl_train.process import Child, started
 
 REFUSED = 78
+NOT_FOUND = 127
 GRACE_S = 20.0
 NODES_GRACE_S = 25.0
 """With several nodes, each ends its trainer and then its Ray."""
@@ -41,12 +46,15 @@ STEP_S = 0.2
 ASK_EVERY_S = 3.0
 
 
-def supervise(work: Work) -> int:
-    """Runs the job; its exit status. How it ended is recorded in the job directory before the other job is ended."""
+def supervise(work: Work, *, words: Callable[[Work], tuple[str, ...]] | None = None) -> int:
+    """Runs the job; its exit status. How it ended is recorded in the job directory before the other job is ended.
+
+    `words` makes the command line (default: the gate, then the payload).
+    """
     ended = directory.Ended(1, "the supervisor failed", time.time())
     try:
         directory.forget(work.job_dir, directory.ended_name(work.role))  # left from before a restart
-        ended = _run(work)
+        ended = _run(work, words or _words)
     except node_settings.SettingsError as error:
         ended = directory.Ended(REFUSED, str(error), time.time())
     except (TrainError, OSError) as error:
@@ -56,11 +64,14 @@ def supervise(work: Work) -> int:
     return ended.status
 
 
-def _run(work: Work) -> directory.Ended:
+def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ended:
     if work.node_script:
         if not node_settings.apply(work.node_script, work.signals.stop_requested):
             return _stopped(work)
         work = replace(work, environ={**os.environ, **work.config.env})
+    refused = turns.too_many(work) if work.role is Role.TRAINER else ""
+    if refused:
+        return _ended(1, refused)
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
     if url is None:
         return _stopped(work)
@@ -74,11 +85,11 @@ def _run(work: Work) -> directory.Ended:
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
     environ = {**work.environ, **environment(work.external_url), MARK: work.job_dir, ROLE_MARK: work.role}
     grace_s = NODES_GRACE_S if work.nodes else GRACE_S
-    with _watch(work, environ), started(_words(work), env=environ, grace_s=grace_s) as child:
+    with _watch(work, environ), started(words(work), env=environ, grace_s=grace_s) as child:
         reason = _follow(work, child, others)
     status = child.status
     if reason:
-        return _ended(1, reason)
+        return _with_trainer(work, reason) if work.role is Role.RUNTIME else _ended(1, reason)
     if work.signals.stop:
         return _stopped(work)
     if status == REFUSED:
@@ -88,7 +99,21 @@ def _run(work: Work) -> directory.Ended:
         return _ended(cause.status, cause.reason)
     if status < 0:
         return _ended(128 - status, f"the {work.role} was killed by signal {-status}")
-    return _ended(status, "" if status == 0 else f"the {work.role} exited with status {status}")
+    if status == NOT_FOUND and shutil.which(work.payload[0], path=work.environ.get("PATH")) is None:
+        return _ended(status, f"the program {work.payload[0]!r} was not found on this node")
+    if status == 0:
+        return _ended(0, "")
+    error = payload_error(work.job_dir, work.role, work.job_id, work.log_start)
+    return _ended(status, f"the {work.role} exited with status {status}{f': {error}' if error else ''}")
+
+
+def _with_trainer(work: Work, reason: str) -> directory.Ended:
+    """The end of the runtime because its trainer ended: a success of the runtime. A trainer that was killed is recorded."""
+    trainer = directory.read_ended(work.job_dir, Role.TRAINER)
+    if trainer is None:
+        directory.write_ended(work.job_dir, Role.TRAINER, _ended(1, reason))
+        return _ended(0, reason)
+    return _ended(0, "" if trainer.status == 0 else reason)
 
 
 def _words(work: Work) -> tuple[str, ...]:
@@ -168,10 +193,12 @@ def _warn(work: Work, child: Child) -> None:
 
 
 def _stopped(work: Work) -> directory.Ended:
-    """The end of a stopped job. If the other job cancelled this one, its reason is added."""
+    """The end of a stopped job, with its cause. If the other job cancelled this one, that job's reason is added."""
     other = directory.read_ended(work.job_dir, work.role.other)
-    cause = f": the {work.role.other} job ended: {other.reason or 'done'}" if other else ""
-    return _ended(128 + work.signals.stop, f"stopped by signal {work.signals.stop}{cause}")
+    cause = stop_cause.stop_cause(work.job_dir, work.role, work.job_id, work.log_start)
+    if other is not None and cause in ("", stop_cause.SCANCEL):
+        cause = f"the {work.role.other} job ended: {other.reason or 'done'}"
+    return _ended(128 + work.signals.stop, f"stopped by signal {work.signals.stop}{f': {cause}' if cause else ''}")
 
 
 def _ended(status: int, reason: str) -> directory.Ended:

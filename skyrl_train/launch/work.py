@@ -33,6 +33,10 @@ class Work:
     external_url: str | None = None
     """Address of a runtime that this launch did not start; empty if the trainer needs none."""
     logs: tuple[str, ...] = ()
+    log_start: int = 0
+    """The size of the job's log when this turn of the job began."""
+    started_at: float = 0.0
+    """When this turn of the job began, in seconds since the epoch."""
     node_script: str = ""
     """The script that makes this node's settings; empty for several nodes, where each part runs its own."""
 

@@ -18,6 +18,7 @@ GiB.
 
 from skyrl_train.memory.budget import Budget, PhaseBudget, budget
 from skyrl_train.memory.changes import Change, changes
+from skyrl_train.memory.config_file import shape_from_config
 from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size
 from skyrl_train.memory.errors import (
     BadJobError,
@@ -27,10 +28,14 @@ from skyrl_train.memory.errors import (
     UnsupportedJobError,
     UnsupportedModelError,
 )
+from skyrl_train.memory.expected import expected_job
+from skyrl_train.memory.host import Host, host_memory
 from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.lengths import Lengths, lengths_from
 from skyrl_train.memory.prime_job import job_from_prime
-from skyrl_train.memory.shape import ModelShape, shape_from_config
+from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.solve import KNOBS, Solution, solve
+from skyrl_train.memory.step_time import StepTime, step_time
 from skyrl_train.memory.tape import Component
 from skyrl_train.memory.trainer import Phase
 from skyrl_train.memory.units import GIB, gib
@@ -50,13 +55,16 @@ __all__ = [
     "Critic",
     "Device",
     "Engine",
+    "Host",
     "Job",
+    "Lengths",
     "MemoryModelError",
     "ModelShape",
     "Phase",
     "PhaseBudget",
     "Rollout",
     "Solution",
+    "StepTime",
     "UnknownDeviceError",
     "UnsupportedJobError",
     "UnsupportedModelError",
@@ -64,9 +72,13 @@ __all__ = [
     "changes",
     "device_named",
     "device_of_size",
+    "expected_job",
     "gib",
+    "host_memory",
     "job_from_prime",
     "job_from_verl",
+    "lengths_from",
     "shape_from_config",
     "solve",
+    "step_time",
 ]

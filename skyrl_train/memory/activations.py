@@ -12,6 +12,13 @@ from skyrl_train.memory.units import BF16, FP32
 NORMS = 2  # of a decoder layer
 
 
+COPIES = 11
+"""Copies of the hidden state for each expert of a token: routed, computed and weighted in float32, and their gradients.
+
+Fitted to two models at two lengths in prime-rl's own measurements (benchmarks/results/BENCHMARKS.md).
+"""
+
+
 def saved_by_norm(shape: ModelShape) -> int:
     """Qwen2RMSNorm.forward: the input in float32, the normalised value in bfloat16, and the output for the next map."""
     return shape.hidden * (FP32 + BF16 + BF16) + FP32
@@ -32,16 +39,28 @@ def saved_by_attention(shape: ModelShape, job: Job) -> int:
 
 
 def saved_by_mlp(shape: ModelShape) -> int:
-    """Gate, its SiLU, up and their product."""
-    return 4 * shape.intermediate * BF16
+    """Gate, its SiLU, up and their product; of experts also copies of the hidden state."""
+    copies = 0 if shape.experts is None else COPIES * shape.experts.per_token * shape.hidden
+    return (4 * shape.mlp_size + copies) * BF16
 
 
 def saved_by_layer(shape: ModelShape, job: Job) -> int:
     """Bytes per token that one decoder layer keeps without checkpointing."""
+    if job.strategy == "megatron":
+        return _saved_by_megatron(shape)
     heads = shape.query_size + shape.kv_size
     qk_norm = heads * (FP32 + BF16) + (shape.heads + shape.kv_heads) * FP32 if shape.qk_norm else 0
     kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job) + saved_by_mlp(shape) + qk_norm
     return kept + _adapters_instead(shape, job) if job.lora_rank else kept
+
+
+def _saved_by_megatron(shape: ModelShape) -> int:
+    """Megatron's fused layers keep all in bfloat16: input and output of both norms; query, key, value and output of the
+    attention; both halves of the MLP's first map and their product; and each expert's input and output."""
+    norms = 2 * NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
+    attention = 2 * shape.query_size + 2 * shape.kv_size
+    routed = 0 if shape.experts is None else 2 * shape.experts.per_token * shape.hidden
+    return (norms + attention + 3 * shape.mlp_size + routed) * BF16
 
 
 def _adapters_instead(shape: ModelShape, job: Job) -> int:
@@ -51,20 +70,18 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
     middles = len(targets) * job.lora_rank
     frozen = NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
     frozen += shape.hidden * (not targets & {"q_proj", "k_proj", "v_proj"})
-    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.intermediate * (
-        "down_proj" not in targets
-    )
+    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.mlp_size * ("down_proj" not in targets)
     return BF16 * (middles - frozen)
 
 
 def backward_work(shape: ModelShape) -> int:
     """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual."""
-    return 2 * shape.intermediate * BF16 + 2 * shape.hidden * BF16
+    return 2 * shape.mlp_size * BF16 + 2 * shape.hidden * BF16
 
 
 def forward_work(shape: ModelShape) -> int:
     """Bytes per token of a layer's forward pass that keeps nothing: gate's SiLU, up, their product, and the residual."""
-    return 3 * shape.intermediate * BF16 + 4 * shape.hidden * BF16
+    return 3 * shape.mlp_size * BF16 + 4 * shape.hidden * BF16
 
 
 def checkpoint(shape: ModelShape) -> int:

@@ -18,6 +18,8 @@ CONTEXT = round(1.28 * GIB)
 # (a run that allocated 23.84 GiB fitted 24, one of 46.68 GiB fitted 48, one of 19.77 GiB fitted 20).
 SLACK = 0.005
 BAND = 0.05
+# Kinds of models and trainers that no calibration run covers.
+WIDE_BAND = 0.2
 # Between these verl does not empty torch's cache, so that its pools only grow (engine_workers.py update_weights does).
 WITHOUT_EMPTYING = (
     Phase.LOG_PROB,
@@ -61,6 +63,7 @@ class Budget(NamedTuple):
     problems: tuple[
         str, ...
     ] = ()  # failures that do not depend on the peak, such as a KV cache too small for one sequence
+    spread: float = BAND
 
     @property
     def trainer_peak(self) -> PhaseBudget:
@@ -74,8 +77,13 @@ class Budget(NamedTuple):
 
     @property
     def band(self) -> tuple[float, float]:
-        """The range of the peak in bytes, from the calibration runs."""
-        return self.peak.total * (1 - BAND), self.peak.total * (1 + BAND)
+        """The range of the peak in bytes: narrow where calibration runs cover the model and the trainer."""
+        return self.peak.total * (1 - self.spread), self.peak.total * (1 + self.spread)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether calibration runs cover the model and the trainer."""
+        return self.spread <= BAND
 
     @property
     def fits(self) -> bool:
@@ -125,13 +133,18 @@ class Budget(NamedTuple):
 def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
     """Simulates the run phase by phase and adds up what shares the GPU in each."""
     engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
+    apart = job.rollout is not None and job.rollout.separate
     played = trainer_phases(shape, job)
     pools = _pooled(played, job)
     phases = tuple(
         PhaseBudget(phase, _with_surroundings(phase, simulated.peak, job, engine, device), pools[phase])
         for phase, simulated in played.items()
     )
-    return Budget(device, phases, engine, tuple(_problems(device, phases, engine)))
+    return Budget(device, phases, engine, tuple(_problems(device, phases, engine, apart=apart)), _spread(shape, job))
+
+
+def _spread(shape: ModelShape, job: Job) -> float:
+    return BAND if shape.is_measured and job.strategy != "megatron" else WIDE_BAND
 
 
 def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
@@ -149,6 +162,8 @@ def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
 def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, device: Device
 ) -> dict[Component, int]:
+    if phase is Phase.ROLLOUT and engine is not None and job.rollout is not None and job.rollout.separate:
+        return {Component.VLLM: engine.awake}
     found = dict(parts)
     found[Component.SLACK] = round(SLACK * sum(parts.values()))
     found[Component.CONTEXT] = CONTEXT
@@ -161,20 +176,20 @@ def _with_surroundings(
 
 
 def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
-    if engine is None or job.rollout is None or phase is Phase.LOAD:
+    if engine is None or job.rollout is None or job.rollout.separate or phase is Phase.LOAD:
         return 0
     if phase is Phase.ROLLOUT or not job.rollout.sleeps:
         return engine.awake
     return engine.syncing if phase is Phase.WEIGHT_SYNC else engine.asleep
 
 
-def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None) -> Iterator[str]:
+def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None, *, apart: bool) -> Iterator[str]:
     if engine is None:
         return
     # vllm/v1/worker/utils.py request_memory: refuses to start. verl starts it after the trainer has loaded.
     loaded = next(phase for phase in phases if phase.phase is Phase.LOAD)
     resting = loaded.allocated - loaded.components.get(Component.GATHERED, 0)
-    free = device.total - resting - CONTEXT - engine.context
+    free = device.total - engine.context - (0 if apart else resting + CONTEXT)
     if engine.requested > free:
         yield (
             f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but only {gib(free):.1f} GiB of "

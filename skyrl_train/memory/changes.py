@@ -25,6 +25,10 @@ PRIME = {
     SHARE: ("inference.gpu_memory_utilization",),
 }
 
+# Megatron's, in verl. What is missing here has the same key as with FSDP.
+FSDP_TABLE = key_of("actor.param_offload").removesuffix("param_offload")
+MEGATRON_TABLE = "actor_rollout_ref.actor.megatron."
+
 Settings = tuple[tuple[str, str], ...]
 Candidate = tuple[str, Settings, Job]
 
@@ -61,7 +65,9 @@ def _candidates(job: Job) -> Iterator[Candidate]:
 
 
 def _own_keys(settings: Settings, changed: Job) -> Settings | None:
-    if changed.framework == "verl":
+    if changed.strategy == "megatron":
+        return tuple(_of_megatron(key, value) for key, value in settings)
+    if changed.framework != "prime-rl":
         return settings
     if any(key not in PRIME for key, _ in settings):
         return None
@@ -69,10 +75,26 @@ def _own_keys(settings: Settings, changed: Job) -> Settings | None:
     return tuple((own, other.get(key, value)) for key, value in settings for own in PRIME[key])
 
 
+def _of_megatron(key: str, value: str) -> tuple[str, str]:
+    if key == CHECKPOINTING:
+        return f"{MEGATRON_TABLE}override_transformer_config.recompute_granularity", "full"
+    if key.startswith(FSDP_TABLE):
+        return MEGATRON_TABLE + key.removeprefix(FSDP_TABLE), value
+    return key, value
+
+
 def _of_the_update(job: Job) -> Iterator[Candidate]:
     if not job.gradient_checkpointing:
         changed = replace(job, gradient_checkpointing=True)
         yield "recompute activations in the backward pass", ((CHECKPOINTING, "true"),), changed
+    critic = job.critic
+    if critic is not None and not critic.gradient_checkpointing:
+        key = "critic.model.enable_gradient_checkpointing"
+        yield (
+            "recompute the critic's activations in the backward pass",
+            ((key, "true"),),
+            replace(job, critic=replace(critic, gradient_checkpointing=True)),
+        )
     if job.max_tokens is not None and job.max_tokens > job.longest:
         half = max(job.longest, job.max_tokens // 2)
         key = key_of("actor.max_tokens_per_gpu")
@@ -126,7 +148,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
     rollout: Rollout | None = job.rollout
     if rollout is None:
         return
-    if not rollout.sleeps:
+    if not rollout.sleeps and not rollout.separate:
         key = key_of("rollout.free_cache_engine")
         yield "let vLLM sleep during the update", ((key, "true"),), replace(job, rollout=replace(rollout, sleeps=True))
     if rollout.utilization > 0.2:

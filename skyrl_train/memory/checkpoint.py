@@ -3,7 +3,8 @@
 from skyrl_train.memory.job import Job
 from skyrl_train.memory.parameters import in_embedding, in_model
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.states import Model, actor_of, critic_of
+from skyrl_train.memory.states import Model
+from skyrl_train.memory.trained import actor_of, critic_of
 
 
 def checkpoint_size(shape: ModelShape, job: Job) -> int:

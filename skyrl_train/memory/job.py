@@ -7,14 +7,20 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
+from skyrl_train.config.parallel import Parallel
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
+from skyrl_train.memory.lengths import Lengths
 from skyrl_train.memory.parameters import LINEARS
-from skyrl_train.memory.units import DTYPE_BYTES
+from skyrl_train.memory.units import DTYPE_BYTES, SERVED_BYTES
 
 ATTENTIONS = ("flash_attention_2", "sdpa", "eager")
-STRATEGIES = ("fsdp", "fsdp2")
+STRATEGIES = ("fsdp", "fsdp2", "megatron")
 FUSED = ("torch", "triton")
-DTYPES = tuple(DTYPE_BYTES)
+DTYPES, SERVED = tuple(DTYPE_BYTES), tuple(SERVED_BYTES)
+"""The precisions of the trainer, and of vLLM."""
+
+
+WHOLE = Parallel()
 
 
 def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int = 1_000_000_000) -> None:
@@ -32,7 +38,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rollout:
-    """The vLLM engine that shares the GPU with the trainer."""
+    """The vLLM engine: on the trainer's GPUs, or on GPUs of its own."""
 
     utilization: float = 0.5
     tensor_parallel: int = 1
@@ -41,7 +47,10 @@ class Rollout:
     max_seqs: int = 256
     enforce_eager: bool = False
     sleeps: bool = True  # verl: rollout.free_cache_engine
+    separate: bool = False  # on other GPUs than the trainer
+    gpus: int | None = None  # the GPUs of all engines, if they are separate
     dtype: str = "bf16"
+    kv_dtype: str = "bf16"
     kv_bytes: int | None = None  # engine_kwargs.vllm.kv_cache_memory_bytes: fixes the KV cache, whatever the share
     bucket_mib: int = 2048  # rollout.checkpoint_engine.update_weights_bucket_megabytes
 
@@ -56,7 +65,8 @@ class Rollout:
         for name in ("max_model_len", "kv_bytes"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), at_most=10**15)
-        check_choice("rollout dtype", self.dtype, DTYPES)
+        check_choice("rollout dtype", self.dtype, SERVED)
+        check_choice("rollout kv dtype", self.kv_dtype, SERVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +105,16 @@ class Job:
     max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
     log_prob_max_tokens: int | None = None
     sequence_length: int | None = None  # the longest that occurs; prompt + response if unknown
+    lengths: Lengths | None = None  # those that occur, if they are known; only packed sequences have their own length
+    reply: Lengths | None = None  # of the replies alone
+    mixed_lengths: bool = False  # sequences of all lengths, which fill a dynamic micro batch
     equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1
+    parallel: Parallel = WHOLE  # Megatron's sizes
+    expert_parallel: int = 1  # GPUs over which FSDP's experts are divided, so that they are not gathered
+    distributed_optimizer: bool = True
+    grad_offload: bool = False
+    activation_offload: bool = False  # the inputs of checkpointed layers wait on the host
     fsdp_size: int = -1
     sequence_parallel: int = 1
     strategy: str = "fsdp"
@@ -111,6 +129,7 @@ class Job:
     gradient_checkpointing: bool = True
     remove_padding: bool = True
     attention: str = "flash_attention_2"
+    whole_cross_entropy: bool = False  # torch's cross-entropy of all tokens at once, in float32
     flash_cross_entropy: bool = True  # flash-attn is installed: log-probs by its kernel
     fused_kernels: str | None = None
     entropy: bool = False  # in the update; the log-prob phase always computes it
@@ -123,7 +142,8 @@ class Job:
     reference: bool = False  # KL in the loss or in the reward
     critic: Critic | None = None
     rollout: Rollout | None = Rollout()
-    framework: str = "verl"
+    framework: str = "verl"  # "sft": a loss on given tokens, without rollouts
+    val_only: bool = False  # rollouts alone
 
     def __post_init__(self) -> None:
         for name in ("prompt_length", "response_length", "micro_batch", "log_prob_micro_batch", "ref_micro_batch"):
@@ -139,7 +159,7 @@ class Job:
             raise UnsupportedJobError(
                 f"attention {self.attention!r} is not supported; supported: {', '.join(ATTENTIONS)}"
             )
-        check_choice("framework", self.framework, ("verl", "prime-rl"))
+        check_choice("framework", self.framework, ("verl", "prime-rl", "sft"))
         for name in ("master_dtype", "param_dtype", "reduce_dtype"):
             check_choice(name, getattr(self, name), DTYPES)
         if self.fused_kernels is not None:
@@ -155,7 +175,11 @@ class Job:
             raise UnsupportedJobError(f"lora_targets contains {unknown[0]!r}; supported: {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
-        if self.rollout is not None and self.n_gpus % self.rollout.tensor_parallel:
+        if self.n_gpus % self.parallel.model_ranks:
+            raise BadJobError(
+                f"{self.n_gpus} GPUs do not divide over {self.parallel.model_ranks} (tensor x pipeline x context)"
+            )
+        if self.rollout is not None and not self.rollout.separate and self.n_gpus % self.rollout.tensor_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over tensor_parallel = {self.rollout.tensor_parallel}")
         longest = self.prompt_length + self.response_length
         if self.sequence_length is not None and self.sequence_length > longest:
@@ -167,14 +191,40 @@ class Job:
         return self.n_gpus if self.fsdp_size < 0 or self.fsdp_size >= self.n_gpus else self.fsdp_size
 
     @property
+    def replica(self) -> int:
+        """The GPUs that work on one micro batch together."""
+        return self.parallel.model_ranks if self.strategy == "megatron" else self.sequence_parallel
+
+    @property
+    def _token_shares(self) -> int:
+        """The GPUs over which the tokens of a micro batch are divided."""
+        sizes = self.parallel
+        return sizes.tensor * sizes.context if self.strategy == "megatron" else self.sequence_parallel
+
+    @property
     def longest(self) -> int:
         return self.sequence_length or self.prompt_length + self.response_length
 
-    def tokens(self, sequences: int, limit: int | None) -> int:
-        """The most tokens of one micro batch on one GPU. A dynamic micro batch is at most the whole batch."""
+    def tokens(self, sequences: int, limit: int | None, prompts: int | None = None) -> int:
+        """The most tokens of one micro batch on one GPU. `prompts` is the batch that dynamic micro batches divide."""
         tokens = sequences * self.longest
+        if self.lengths is not None and self.remove_padding:
+            tokens = min(tokens, self.lengths.of(sequences))
         if limit is not None:
-            prompts = self.mini_batch if self.train_batch is None else max(self.train_batch, self.mini_batch)
-            batch = max(1, prompts * self.n * self.sequence_parallel // self.n_gpus)
-            tokens = min(max(limit, self.longest), batch * self.longest)
-        return -(-tokens // self.sequence_parallel)
+            batch = max(1, (prompts or self.mini_batch) * self.n * self.replica // self.n_gpus)
+            tokens = self._packed(limit, batch)
+        return -(-tokens // self._token_shares)
+
+    def _packed(self, limit: int, sequences: int) -> int:
+        """The most tokens of a dynamic micro batch, which holds whole sequences.
+
+        verl utils/seqlen_balancing.py rearrange_micro_batches: as many batches as the limit needs, of about the same
+        size. With `mixed_lengths` the limit is filled.
+        """
+        limit *= self.parallel.context if self.strategy == "megatron" else self.sequence_parallel
+        if self.mixed_lengths:
+            whole = sequences * self.longest if self.lengths is None else self.lengths.of(sequences)
+            longest = self.longest if self.lengths is None else self.lengths.p99
+            return min(max(limit, longest), whole)
+        batches = min(sequences, -(-sequences * self.longest // limit))
+        return -(-sequences // batches) * self.longest

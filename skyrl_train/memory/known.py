@@ -1,69 +1,104 @@
-"""Shapes of public models by hub name, for a machine without the model's files.
+"""Finds the shape of a public model by its name, for a machine without the model's files.
 
-The numbers are from each model's published config.json. Other names have no shape; none is guessed.
+A name is matched by its last part: `Qwen/Qwen3-8B`, `/models/Qwen3-8B-my-sft` and `models--Qwen--Qwen3-8B` are one shape. What
+follows family and size may be anything but a word for another shape or for quantised weights.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-_QWEN = {"max_position_embeddings": 32_768, "vocab_size": 151_936, "tie_word_embeddings": True}
-_BIG_QWEN = {**_QWEN, "vocab_size": 152_064, "tie_word_embeddings": False}
-_QWEN3 = {"max_position_embeddings": 40_960, "vocab_size": 151_936, "head_dim": 128, "tie_word_embeddings": True}
-_LLAMA = {"max_position_embeddings": 131_072, "vocab_size": 128_256, "tie_word_embeddings": True}
-_MISTRAL = {"max_position_embeddings": 32_768, "head_dim": 128, "tie_word_embeddings": False}
+from skyrl_train.memory import public_shapes as shapes
 
-
-def _shape(hidden: int, layers: int, heads: int, kv_heads: int, intermediate: int) -> dict[str, Any]:
-    return {
-        "hidden_size": hidden,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "intermediate_size": intermediate,
-    }
-
-
-_QWEN2_SHAPES = {
-    "0.5B": _QWEN | _shape(896, 24, 14, 2, 4864),
-    "1.5B": _QWEN | _shape(1536, 28, 12, 2, 8960),
-    "3B": _QWEN | _shape(2048, 36, 16, 2, 11008),
-    "7B": _BIG_QWEN | _shape(3584, 28, 28, 4, 18944),
-    "14B": _BIG_QWEN | _shape(5120, 48, 40, 8, 13824),
-    "32B": _BIG_QWEN | _shape(5120, 64, 40, 8, 27648),
-    "72B": _BIG_QWEN | _shape(8192, 80, 64, 8, 29568),
-}
-_QWEN3_SHAPES = {
-    "0.6B": _QWEN3 | _shape(1024, 28, 16, 8, 3072),
-    "1.7B": _QWEN3 | _shape(2048, 28, 16, 8, 6144),
-    "4B": _QWEN3 | _shape(2560, 36, 32, 8, 9728),
-    "8B": {**_QWEN3, "tie_word_embeddings": False} | _shape(4096, 36, 32, 8, 12288),
-    "14B": {**_QWEN3, "tie_word_embeddings": False} | _shape(5120, 40, 40, 8, 17408),
-    "32B": {**_QWEN3, "tie_word_embeddings": False} | _shape(5120, 64, 64, 8, 25600),
-}
-_LLAMA_SHAPES = {
-    "3.2-1B": {**_LLAMA, "head_dim": 64} | _shape(2048, 16, 32, 8, 8192),
-    "3.2-3B": {**_LLAMA, "head_dim": 128} | _shape(3072, 28, 24, 8, 8192),
-    "3.1-8B": {**_LLAMA, "tie_word_embeddings": False} | _shape(4096, 32, 32, 8, 14336),
-    "3.1-70B": {**_LLAMA, "tie_word_embeddings": False} | _shape(8192, 80, 64, 8, 28672),
-    "3.3-70B": {**_LLAMA, "tie_word_embeddings": False} | _shape(8192, 80, 64, 8, 28672),
-}
-_MISTRAL_SHAPES = {"v0.3": {**_MISTRAL, "vocab_size": 32_768} | _shape(4096, 32, 32, 8, 14336)}
-
-_FAMILIES: tuple[tuple[str, re.Pattern[str], Mapping[str, Mapping[str, Any]]], ...] = (
-    ("qwen2", re.compile(r"Qwen/Qwen2\.5-(?:Coder-)?(?P<size>[\d.]+B)(?:-Instruct)?"), _QWEN2_SHAPES),
-    ("qwen3", re.compile(r"Qwen/Qwen3-(?P<size>[\d.]+B)(?:-Base)?"), _QWEN3_SHAPES),
-    ("llama", re.compile(r"(?:meta-llama|unsloth)/Llama-(?P<size>3\.\d-\d+B)(?:-Instruct)?"), _LLAMA_SHAPES),
-    ("mistral", re.compile(r"mistralai/Mistral-7B(?:-Instruct)?-(?P<size>v0\.3)"), _MISTRAL_SHAPES),
+_SIZE = r"(?P<size>\d+(?:\.\d+)?[bm])"
+_KIND = r"(?:-(?:coder|math|instruct|base|tulu|distill|chat))?"
+_OTHER = re.compile(
+    r"(?:^|-)(?:awq|gptq|gguf|exl\d|bnb|w\d+a\d+|fp8|nvfp4|mxfp4|(?:int|nf|fp)[48]|[48]-?bit|embedding|reranker|rm|prm|reward"
+    r"|audio|omni|vl|vision|eagle\d?|draft|pruned|moe|next|tiny|mini|layers?|a\d+(?:\.\d+)?b)(?:-|$)"
 )
-_ARCHITECTURES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral": "Mistral"}
+"""Words that make another shape of the same family and size."""
+_PLACES = re.compile(r"snapshots|[0-9a-f]{40}|(?:checkpoint|global_?step|step|epoch|iter)[-_]?\d*|actor|critic|huggingface|hf|model|weights|final|latest|best|last|main")  # fmt: skip
+"""Names of folders that say nothing of the model in them."""
+_HUB = re.compile(r"models--[^/]*?--")
+
+# (architecture, model_type, names, shapes)
+_FAMILIES: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
+    ("Qwen2VLForConditionalGeneration", "qwen2_vl", rf"qwen-?2-vl-{_SIZE}", shapes.QWEN2_VL),
+    ("Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", rf"qwen-?2\.5-vl-{_SIZE}", shapes.QWEN25_VL),
+    ("Qwen3VLForConditionalGeneration", "qwen3_vl", rf"qwen-?3-vl-{_SIZE}(?!-a\d)", shapes.QWEN3_VL),
+    ("Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", r"qwen-?3-vl-(?P<size>\d+b-a\d+b)", shapes.QWEN3_VL_MOE),
+    ("Qwen2ForCausalLM", "qwen2", rf"qwen-?2(?:\.5)?{_KIND}-{_SIZE}", shapes.QWEN2),
+    ("Qwen2ForCausalLM", "qwen2", rf"(?:deepseek-)?r1-distill-qwen-{_SIZE}", shapes.R1_DISTILL_QWEN),
+    ("Qwen2ForCausalLM", "qwen2", rf"(?:qwq|skywork-or1|deepcoder|eurus-2|am-thinking-v1)-{_SIZE}", shapes.QWEN2),
+    ("Qwen2ForCausalLM", "qwen2", rf"deepscaler-{_SIZE}", shapes.R1_DISTILL_QWEN),
+    ("Qwen2MoeForCausalLM", "qwen2_moe", r"qwen1\.5-moe-(?P<size>a2\.7b)", shapes.QWEN15_MOE),
+    ("Qwen3MoeForCausalLM", "qwen3_moe", r"qwen-?3(?:-coder)?-(?P<size>\d+b-a\d+b)", shapes.QWEN3_MOE),
+    ("Qwen3ForCausalLM", "qwen3", rf"qwen-?3{_KIND}-{_SIZE}", shapes.QWEN3),
+    ("Qwen3ForCausalLM", "qwen3", r"deepseek-r1-0528-qwen3-(?P<size>8b)", shapes.QWEN3),
+    ("Qwen3NextForCausalLM", "qwen3_next", r"qwen-?3-(?:coder-)?next-(?P<size>80b-a3b)", shapes.QWEN3_NEXT),
+    ("Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", r"qwen-?3\.[567]-(?P<size>\d+b-a\d+b)", shapes.QWEN35_MOE),
+    ("Qwen3_5ForCausalLM", "qwen3_5_text", rf"qwen-?3\.[567]-{_SIZE}", shapes.QWEN35),
+    ("LlamaForCausalLM", "llama", r"(?:meta-)?llama-?(?P<size>[23](?:\.[123])?-\d+b)", shapes.LLAMA),
+    ("LlamaForCausalLM", "llama", rf"(?:deepseek-)?r1-distill-llama-{_SIZE}", shapes.R1_DISTILL_LLAMA),
+    ("LlamaForCausalLM", "llama", rf"deepseek-(?:llm|math)-{_SIZE}", shapes.DEEPSEEK_LLM),
+    ("LlamaForCausalLM", "llama", rf"deepseek-coder-{_SIZE}", shapes.DEEPSEEK_CODER),
+    ("LlamaForCausalLM", "llama", rf"smollm2-{_SIZE}", shapes.SMOLLM2),
+    ("MistralForCausalLM", "mistral", r"mistral-(?:(?P<size>7b)-)?(?:instruct-)?(?P<version>v0\.[123])", shapes.MISTRAL),
+    ("MistralForCausalLM", "mistral", r"mistral-(?P<size>nemo|small-24b)", shapes.MISTRAL),
+    ("MixtralForCausalLM", "mixtral", r"mixtral-(?P<size>8x(?:7|22)b)", shapes.MIXTRAL),
+    ("Gemma3ForCausalLM", "gemma3_text", r"gemma-?3-(?P<size>1b)", shapes.GEMMA3),
+    ("Gemma3ForConditionalGeneration", "gemma3", rf"gemma-?3-{_SIZE}", shapes.GEMMA3_VL),
+    ("Gemma2ForCausalLM", "gemma2", rf"gemma-?2-(?=\d+b-|\d+b$){_SIZE}", shapes.GEMMA2),
+    ("GemmaForCausalLM", "gemma", rf"gemma(?:-1\.1)?-{_SIZE}", shapes.GEMMA),
+    ("Phi3ForCausalLM", "phi3", r"phi-?(?P<size>3-mini|3-medium|4-mini)", shapes.PHI3),
+    ("Phi3ForCausalLM", "phi3", r"phi-?(?P<size>4)(?!-(?:mini|multimodal))", shapes.PHI3),
+    ("Phi3ForCausalLM", "phi3", r"phi-3\.5-(?P<size>mini)", {"mini": shapes.PHI3["3-mini"]}),
+    ("Glm4MoeForCausalLM", "glm4_moe", r"glm-4\.5-(?P<size>air)", shapes.GLM45),
+    ("Glm4MoeForCausalLM", "glm4_moe", r"(?P<size>)glm-4\.[567](?!v|-air|-flash)", shapes.GLM45),
+    ("Glm4MoeForCausalLM", "glm4_moe", r"intellect-(?P<size>3)", {"3": shapes.INTELLECT_3}),
+    ("Glm4MoeLiteForCausalLM", "glm4_moe_lite", r"glm-4\.7-(?P<size>flash)", {"flash": shapes.GLM47_FLASH}),
+    ("Glm4ForCausalLM", "glm4", rf"glm-(?:z1-|4-){_SIZE}-0414", shapes.GLM4),
+    ("DeepseekV3ForCausalLM", "deepseek_v3", r"deepseek-(?P<size>v3|r1)(?!-distill|\.2)", {"v3": shapes.DEEPSEEK_V3, "r1": shapes.DEEPSEEK_V3}),
+    ("DeepseekV3ForCausalLM", "deepseek_v3", r"moonlight-(?P<size>16b)-a3b", {"16b": shapes.MOONLIGHT}),
+    ("DeepseekV3ForCausalLM", "deepseek_v3", r"kimi-(?P<size>k2)(?!\.5)", {"k2": shapes.KIMI_K2}),
+    ("GptOssForCausalLM", "gpt_oss", rf"gpt-oss-{_SIZE}", shapes.GPT_OSS),
+    ("MiMoForCausalLM", "mimo", rf"mimo-{_SIZE}", shapes.MIMO),
+    ("SeedOssForCausalLM", "seed_oss", rf"seed-oss-{_SIZE}", shapes.SEED_OSS),
+)  # fmt: skip
+EXAMPLES = "Qwen/Qwen3-8B, meta-llama/Llama-3.1-8B, Qwen/Qwen3-30B-A3B"
 
 
 def known_config(name: str) -> Mapping[str, Any] | None:
-    """The shape in the config.json of this hub name, or None if the name is unknown."""
-    for family, pattern, shapes in _FAMILIES:
-        found = pattern.fullmatch(name)
-        shape = shapes.get(found["size"]) if found else None
-        if shape is not None:
-            return {"model_type": family, "architectures": [f"{_ARCHITECTURES[family]}ForCausalLM"], **shape}
+    """The shape in the config.json of the model of this name or path, or None if the name is unknown."""
+    return next((config for part in _parts(name) if (config := _config(part)) is not None), None)
+
+
+def _parts(name: str) -> Iterator[str]:
+    """The last part of a name or a path; the one before if the last names only a place, such as `global_step_100`."""
+    for part in reversed(_HUB.sub("", name.strip().rstrip("/")).split("/")):
+        if part:
+            yield part.lower().replace("_", "-")
+        if not _PLACES.fullmatch(part.lower()):
+            return
+
+
+@lru_cache(maxsize=64)
+def _config(part: str) -> Mapping[str, Any] | None:
+    for architecture, kind, pattern, sizes in _FAMILIES:
+        found = re.match(rf"{pattern}(?![.\d\w])", part)
+        if found is None:
+            continue
+        rest = part[found.end() :]
+        shape = _of_size(found, sizes)
+        if shape is not None and not _OTHER.search(rest):
+            return {"model_type": kind, "architectures": [architecture], **shape}
     return None
+
+
+def _of_size(found: re.Match[str], sizes: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    words = found.groupdict()
+    size = "-".join(word for word in (words["size"], words.get("version")) if word)
+    if "version" in words and not words["size"]:
+        size = f"7b-{size}"
+    return next((shape for key, shape in sizes.items() if key.lower() == size.lower()), None)

@@ -25,6 +25,11 @@ class LogitsCost(NamedTuple):
 
 
 def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool) -> LogitsCost:
+    if job.whole_cross_entropy:
+        size = (
+            tokens * vocab
+        )  # the model's output, its float32 copy, the log-softmax, and in the backward two gradients
+        return LogitsCost(size * (BF16 + 2 * FP32), size * (BF16 + 2 * FP32), size * (BF16 + 4 * FP32))
     if job.fused_kernels is not None:
         return _fused(vocab, job, tokens, entropy=entropy)
     size = tokens * vocab

@@ -62,11 +62,11 @@ def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = N
 def forward(tape: Tape, model: Model) -> None:
     """Simulates the forward pass; what the backward pass needs stays on the tape."""
     tokens, shape = model.tokens, model.shape
-    kept = tokens * checkpoint(shape) * shape.layers
+    kept = tokens * checkpoint(shape) * _layers_on_gpu(model)
     if model.job.gradient_checkpointing:
         tape.take(Component.CHECKPOINTS, kept)
     else:
-        tape.take(Component.ACTIVATIONS, tokens * saved_by_layer(shape, model.job) * shape.layers)
+        tape.take(Component.ACTIVATIONS, tokens * saved_by_layer(shape, model.job) * model.held_layers)
     tape.take(Component.ACTIVATIONS, tokens * saved_by_norm(shape))
     cost, more = _logits(model, tokens, entropy=model.job.entropy, train=True)
     _head(tape, model, cost, tokens)
@@ -75,6 +75,11 @@ def forward(tape: Tape, model: Model) -> None:
     tape.take(Component.LOGITS, cost.kept - cost.rows)
     tape.take(Component.ROWS, cost.rows)
     tape.take(Component.ENTROPY, more.kept)
+
+
+def _layers_on_gpu(model: Model) -> int:
+    """The layers whose checkpoint is on the GPU; with activation off-loading, the one in use and the next."""
+    return min(2, model.held_layers) if model.job.activation_offload else model.held_layers
 
 
 def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
@@ -94,7 +99,7 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     if not frozen:
         _root_gradients(tape, model, accumulated=accumulated)
     tape.give_all(Component.GATHERED)
-    if frozen and not accumulated:
+    if frozen and not accumulated and model.job.strategy != "megatron":
         tape.take(Component.GRADIENTS, model.gradients)
 
 
@@ -106,12 +111,13 @@ def _gather_root(tape: Tape, model: Model) -> None:
 def _backward_layers(tape: Tape, model: Model, *, accumulated: bool) -> None:
     """Simulates the first and the last layer. In between, each layer releases and adds the same amounts, so the peak is at
     one of the two."""
-    between = model.shape.layers - 2
+    between = model.held_layers - 2
     _backward_layer(tape, model, last=between < 0, accumulated=accumulated)
     if between < 0:
         return
     if model.job.gradient_checkpointing:
-        tape.give(Component.CHECKPOINTS, between * model.tokens * checkpoint(model.shape))
+        on_gpu = max(0, _layers_on_gpu(model) - 2)
+        tape.give(Component.CHECKPOINTS, on_gpu * model.tokens * checkpoint(model.shape))
     else:
         tape.give(Component.ACTIVATIONS, between * model.tokens * saved_by_layer(model.shape, model.job))
     if not model.job.lora_rank and not accumulated:
@@ -164,6 +170,8 @@ def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool)
 
 def _root_gradients(tape: Tape, model: Model, *, accumulated: bool) -> None:
     """Simulates the embedding's gradient, which comes last: with the head's, added to it if the two are tied, flattened."""
+    if model.job.strategy == "megatron":
+        return
     embedding = model.shape.vocab * model.shape.hidden * model.compute
     pieces = 3 * embedding if model.shape.tied and not model.value_head else embedding + model.head + model.root
     with tape.held(Component.GRADIENTS, pieces):

@@ -7,6 +7,7 @@ update, and its vLLM does not sleep. Today's prime-rl gives each a GPU of its ow
 from collections.abc import Mapping
 from dataclasses import replace
 
+from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
 
@@ -36,15 +37,57 @@ def job_from_prime(values: Mapping[str, object]) -> Job:
 def as_prime(job: Job, rollout: Rollout | None, *, spares_logits: bool = False) -> Job:
     """The job as prime-rl trains it: FSDP2, log-probs in torch, nothing compiled.
 
-    Releases since 2026 make no copies of the logits (fused_lm_head_token_chunk_size).
+    Releases since 2026 never hold the logits of all tokens (fused_lm_head_token_chunk_size).
     """
     return replace(
         job,
         framework="prime-rl",
         strategy="fsdp2",
         flash_cross_entropy=spares_logits,
+        fused_kernels="triton" if spares_logits else None,
         torch_compile=False,
         rollout=rollout,
+    )
+
+
+def part_job(values: Mapping[str, object]) -> Job:
+    """The job of one program that is started by hand: the trainer of a run, or fine-tuning."""
+    keys = Keys(values)
+    is_sft = any(
+        key.startswith(("data.seq_len", "data.batch_size", "data.micro_batch_size", "data.name")) for key in values
+    )
+    trains = is_sft or any(key.split(".")[0] in ("optim", "loss", "ckpt", "weight_broadcast") for key in values)
+    if not trains or any(key.split(".")[0] in ("sampling", "env", "server", "train") for key in values):
+        raise UnsupportedJobError("this program of prime-rl trains no model; pass the file of `rl`, `trainer` or `sft`")
+    length = or_default(keys.integer("data.seq_len" if is_sft else "model.seq_len"), SEQ_LEN)
+    job = Job(
+        prompt_length=1,
+        response_length=max(1, length - 1),
+        micro_batch=or_default(keys.integer("data.micro_batch_size"), 1),
+        mini_batch=or_default(keys.integer("data.batch_size"), 128),
+        lora_rank=or_default(keys.integer("model.lora.rank"), 0),
+    )
+    gpus = or_default(keys.integer("deployment.num_gpus", "deployment.num_train_gpus"), 1)
+    job = replace(
+        as_prime(job, None, spares_logits=True), framework="sft" if is_sft else "prime-rl", whole_cross_entropy=is_sft
+    )
+    return with_model_settings(job, values, "model", gpus=gpus)
+
+
+def with_model_settings(job: Job, values: Mapping[str, object], table: str, *, gpus: int) -> Job:
+    """The job with prime-rl's settings of the trained model: what is off-loaded, recomputed and divided."""
+    keys = Keys(values)
+    context = or_default(keys.integer(f"{table}.cp"), 1)
+    experts = keys.raw(f"{table}.ep")
+    return replace(
+        job,
+        n_gpus=gpus,
+        sequence_parallel=context if gpus % context == 0 else 1,
+        expert_parallel=experts[1] if experts is not None and isinstance(experts[1], int) else 1,
+        activation_offload=keys.under(f"{table}.ac_offloading"),
+        optimizer_offload=job.optimizer_offload or keys.flag(f"{table}.optim_cpu_offload"),
+        offload_policy=job.offload_policy or keys.flag(f"{table}.fsdp_cpu_offload"),
+        reshard_after_forward=keys.flag(f"{table}.reshard_after_forward", default=True),
     )
 
 

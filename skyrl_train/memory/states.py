@@ -3,11 +3,19 @@
 Only Adam-like optimisers: two states in master precision for each parameter (verl's default is torch's AdamW).
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
-from skyrl_train.memory.job import Critic, Job
-from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_model, in_root
+from skyrl_train.memory.job import Job
+from skyrl_train.memory.parameters import (
+    in_adapters,
+    in_embedding,
+    in_expert_adapters,
+    in_experts,
+    in_layer,
+    in_layers,
+    in_model,
+    in_root,
+)
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
@@ -49,7 +57,10 @@ class Model(NamedTuple):
     @property
     def adapter_parameters(self) -> int:
         rank = self.job.lora_rank
-        return self.shape.layers * in_adapters(self.shape, rank, self.job.lora_targets) if rank else 0
+        if not rank:
+            return 0
+        experts = in_expert_adapters(self.shape, rank) if self.job.framework == "prime-rl" else 0
+        return self.shape.layers * (in_adapters(self.shape, rank, self.job.lora_targets) + experts)
 
     @property
     def adapters(self) -> float:
@@ -86,7 +97,8 @@ class Model(NamedTuple):
     @property
     def layer(self) -> float:
         """One gathered decoder layer."""
-        return in_layer(self.shape) * self.compute
+        elsewhere = in_experts(self.shape) * (1 - 1 / self.job.expert_parallel)
+        return (in_layer(self.shape) - elsewhere) * self.compute
 
     @property
     def head(self) -> float:
@@ -130,8 +142,13 @@ class Model(NamedTuple):
         """The copy of the layers in full precision that summon_full_params makes (fsdp_utils.py collect_lora_params)."""
         if not (self.job.lora_rank and self._alone):
             return 0
-        layers = self.shape.layers * in_layer(self.shape) + self.adapter_parameters
+        layers = in_layers(self.shape) + self.adapter_parameters
         return layers * self.master
+
+    @property
+    def held_layers(self) -> int:
+        """The decoder layers whose activations wait on this GPU for the backward pass."""
+        return self.shape.layers
 
     @property
     def updates(self) -> int:
@@ -148,45 +165,22 @@ class Model(NamedTuple):
         return self.job.tokens(self.job.micro_batch, self.job.max_tokens)
 
     @property
+    def _step_prompts(self) -> int:
+        return max(self.job.train_batch or 0, self.job.mini_batch)
+
+    @property
     def log_prob_tokens(self) -> int:
-        return self.job.tokens(self.job.log_prob_micro_batch, self.job.log_prob_max_tokens)
+        return self.job.tokens(self.job.log_prob_micro_batch, self.job.log_prob_max_tokens, self._step_prompts)
 
     @property
     def reference_tokens(self) -> int:
-        return self.job.tokens(self.job.ref_micro_batch, self.job.log_prob_max_tokens)
+        return self.job.tokens(self.job.ref_micro_batch, self.job.log_prob_max_tokens, self._step_prompts)
 
     @property
     def micro_batches(self) -> int:
         """The number of micro batches in one update. From the second on, gradients are accumulated."""
-        ranks = self.job.n_gpus // self.job.sequence_parallel
+        ranks = max(1, self.job.n_gpus // self.job.replica)
         sequences = max(1, self.job.mini_batch * self.job.n // ranks)
         if self.job.max_tokens is not None:
             return -(-sequences * self.job.longest // self.job.max_tokens)
         return -(-sequences // self.job.micro_batch)
-
-
-def actor_of(shape: ModelShape, job: Job) -> Model:
-    return Model(shape, job)
-
-
-def critic_of(shape: ModelShape, job: Job) -> Model | None:
-    """The critic: the actor's shape with a value head, under its own settings."""
-    critic: Critic | None = job.critic
-    if critic is None:
-        return None
-    own = replace(
-        job,
-        micro_batch=critic.micro_batch,
-        log_prob_micro_batch=critic.micro_batch,
-        max_tokens=critic.max_tokens,
-        log_prob_max_tokens=critic.max_tokens,
-        param_offload=critic.param_offload,
-        optimizer_offload=critic.optimizer_offload,
-        gradient_checkpointing=critic.gradient_checkpointing,
-        remove_padding=critic.remove_padding,
-        master_dtype=critic.master_dtype,
-        strategy=critic.strategy,
-        lora_rank=0,
-        critic=None,
-    )
-    return Model(shape, own, value_head=True)

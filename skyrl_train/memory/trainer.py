@@ -12,8 +12,9 @@ from functools import lru_cache
 from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.micro_batch import backward, forward, inference
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.states import Model, actor_of, critic_of
+from skyrl_train.memory.states import Model
 from skyrl_train.memory.tape import Component, Played, Tape
+from skyrl_train.memory.trained import actor_of, critic_of
 from skyrl_train.memory.units import MIB
 
 # aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB for cuBLAS on compute capability 9, as much for cuBLASLt
@@ -33,6 +34,9 @@ class Phase(StrEnum):
     UPDATE = "update step 2 and after"
     WEIGHT_SYNC = "weight sync"
     CHECKPOINT = "checkpoint"
+
+
+WITHOUT_TRAINING = (Phase.LOAD, Phase.ROLLOUT, Phase.WEIGHT_SYNC)
 
 
 def trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
@@ -55,13 +59,17 @@ def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
         Phase.WEIGHT_SYNC: lambda tape: _weight_sync(tape, actor),
         Phase.CHECKPOINT: lambda tape: _checkpoint(tape, actor),
     }
-    if job.framework == "prime-rl":  # trains on the rollout's own log-probs
+    if job.framework != "verl":  # prime-rl trains on the rollout's own log-probs
         del players[Phase.LOG_PROB]
+    if job.framework == "sft":
+        del players[Phase.ROLLOUT], players[Phase.WEIGHT_SYNC]
     if job.reference:
         players[Phase.REFERENCE] = lambda tape: _reference(tape, actor)
     if critic is not None:
         players[Phase.VALUES] = lambda tape: _log_prob(tape, critic)
         players[Phase.CRITIC_UPDATE] = lambda tape: _update(tape, critic, adam_before=True)
+    if job.val_only:
+        players = {phase: play for phase, play in players.items() if phase in WITHOUT_TRAINING}
     waiting = {Phase.LOAD: None, Phase.VALUES: actor, Phase.CRITIC_UPDATE: actor}
     return {phase: _played(players[phase], waiting.get(phase, critic)) for phase in Phase if phase in players}
 
@@ -80,7 +88,7 @@ def _load(tape: Tape, model: Model, critic: Model | None) -> None:
     """Loads critic, reference and actor. FSDP1 moves off-loaded weights to the host only after their first use."""
     tape.give_all(Component.WORKSPACE)
     tape.take(Component.OTHER, critic.weights if critic is not None else 0)
-    own_reference = model.job.reference and not model.job.lora_rank and model.job.strategy == "fsdp"
+    own_reference = model.job.reference and not model.job.lora_rank and model.job.strategy != "fsdp2"
     tape.take(Component.REFERENCE, model.weights if own_reference else 0)
     tape.take(Component.WEIGHTS, model.weights)
     tape.take(Component.ADAPTERS, model.adapters)
@@ -94,6 +102,8 @@ def _rest(tape: Tape, model: Model) -> None:
         tape.take(Component.ADAPTERS, model.adapters)
     if not model.optimizer_offload:
         tape.take(Component.OPTIMIZER, model.optimizer)
+    if model.job.strategy == "megatron" and not model.job.grad_offload:
+        tape.take(Component.GRADIENTS, model.gradients)
 
 
 def _present(tape: Tape, model: Model, *, adam: bool) -> None:
@@ -130,6 +140,8 @@ def _reference(tape: Tape, model: Model) -> None:
 def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
     adam_before = adam_before or model.updates > 1
     _present(tape, model, adam=adam_before)
+    if model.job.strategy == "megatron":  # its gradients have one buffer, made with the model
+        tape.take(Component.GRADIENTS, model.gradients)
     forward(tape, model)
     backward(tape, model, accumulated=False)
     if model.micro_batches > 1:

@@ -1,15 +1,15 @@
 """Refuses settings of verl that the memory model does not support, and names their key."""
 
+from skyrl_train.memory.config_file import LIMITS
 from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.keys import Keys
 from skyrl_train.memory.known import known_config
-from skyrl_train.memory.shape import LIMITS
 
 A, M, R, C = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout", "critic"
 VLLM = f"{R}.engine_kwargs.vllm"
 CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's default, which is never chosen on purpose
 SWITCHES = (
-    *(f"{model}.{name}" for model in (M, f"{C}.model") for name in ("enable_activation_offload", "use_liger")),
+    *(f"{model}.{name}" for model in (M, f"{C}.model") for name in ("use_liger",)),
     *(f"{model}.tiled_mlp.enabled" for model in (M, f"{C}.model")),
     f"{M}.mtp.enable",
     f"{A}.fsdp_config.qat.enable",
@@ -17,47 +17,44 @@ SWITCHES = (
     "distillation.enabled",
 )
 USUAL = {
-    f"{R}.name": ("vllm",),
-    f"{A}.optim.optimizer": ("AdamW", "Adam"),
+    f"{R}.name": ("vllm", "sglang", "trtllm", "dynamo"),
+    f"{A}.optim.optimizer": ("AdamW", "Adam", "adam", "adamw"),
     f"{M}.lora_adapter_path": (),
-    f"{R}.quantization": (),
+    f"{R}.quantization": ("fp8",),
     f"{R}.pipeline_model_parallel_size": (1, "1"),
-    f"{VLLM}.kv_cache_dtype": ("auto",),
+    f"{VLLM}.kv_cache_dtype": ("auto", "fp8", "fp8_e4m3", "fp8_e5m2"),
     f"{VLLM}.cpu_offload_gb": (0, "0"),
     f"{VLLM}.quantization": (),
     f"{VLLM}.speculative_config": (),
-    **{f"{M}.override_config.{name}": () for name in LIMITS},
+    **{f"{M}.override_config.{name}": () for name in LIMITS if name != "max_position_embeddings"},
 }
 """The supported values; unset is always supported."""
-OF_ALL_GPUS = (
-    f"{A}.ppo_micro_batch_size",
-    f"{R}.log_prob_micro_batch_size",
-    "actor_rollout_ref.ref.log_prob_micro_batch_size",
-    f"{C}.ppo_micro_batch_size",
-)
-"""verl's old keys: engine_workers.py accepts only the micro batch of one GPU."""
 
 
-def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -> None:
+def refuse_undescribed(keys: Keys, *, critic: bool, lora: bool) -> None:
     """UnsupportedJobError for the first setting that is not supported."""
     for key in SWITCHES:
         if keys.flag(key):
-            raise UnsupportedJobError(f"{key} is set, which the memory model does not support")
+            raise UnsupportedJobError(
+                f"{key} is set, which the memory model does not support; set it to false for a rough figure"
+            )
     for key, usual in USUAL.items():
         found = keys.raw(key)
         if found is not None and found[1] not in ("", *usual):
-            supported = f"; only {usual[0]} is supported" if usual else ", which the memory model does not support"
+            supported = (
+                f"; only {usual[0]} is supported"
+                if usual
+                else ", which the memory model does not support; leave it out for a rough figure"
+            )
             raise UnsupportedJobError(f"{key} is {found[1]!r}{supported}")
     excluded = keys.raw(f"{M}.exclude_modules")
     if lora and excluded is not None and excluded[1]:
         raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is supported")
     for reward in ("reward.reward_model", "reward_model"):
         if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
-            raise UnsupportedJobError(f"{reward}.enable is set; a reward model on the same GPUs is not supported")
-    for key in OF_ALL_GPUS:
-        found = keys.raw(key)
-        if found is not None and not dynamic and keys.raw(f"{key}_per_gpu") is None:
-            raise UnsupportedJobError(f"{key} is {found[1]!r}, but verl no longer reads this key; use {key}_per_gpu")
+            raise UnsupportedJobError(
+                f"{reward}.enable is set; a reward model on the same GPUs is not supported; set it to false to leave out its memory"
+            )
     if critic:
         _refuse_another_shape(keys)
 

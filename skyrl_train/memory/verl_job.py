@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from skyrl_train.contracts.verl_keys import REF, A, C, F, M, R, names
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
-from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.job import STRATEGIES, Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
+from skyrl_train.memory.megatron_job import TABLE as MEGATRON
+from skyrl_train.memory.megatron_job import as_megatron
 from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.undescribed import refuse_undescribed
 
@@ -19,34 +21,35 @@ FLASH = "flash_attention_2"
 """With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
+LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
+"""verl's engines that shard by FSDP2, with a table of settings of their own."""
+
+
 def job_from_verl(values: Mapping[str, object]) -> Job:
     """The job that these overrides of verl 0.9.1 describe."""
-    keys = Keys(values)
-    strategy = keys.text(*names("actor.strategy")) or "fsdp"
-    if strategy not in ("fsdp", "fsdp2"):
-        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are supported")
+    keys, strategy = _strategy(values)
     dynamic = keys.flag(*names("actor.dynamic_batch_size"))
     attention = keys.text(*names("model.attention")) or FLASH
     lora_rank = or_default(keys.integer(*names("model.lora_rank")), 0)
-    refuse_undescribed(keys, critic=_has_critic(keys), dynamic=dynamic, lora=lora_rank != 0)
+    refuse_undescribed(keys, critic=_has_critic(keys), lora=lora_rank != 0)
     limit = keys.integer(*names("actor.max_tokens_per_gpu")) or 16384
-    micro = keys.integer(*names("actor.micro_batch_size_per_gpu"))
+    gpus = or_default(keys.integer(*names("slurm.gpus_per_node")), 8) * or_default(
+        keys.integer(*names("slurm.nodes")), 1
+    )
+    micro = _micro_batch(keys, A, "ppo_micro_batch_size", gpus)
     chunked = keys.flag(*names("actor.entropy_chunking"))
     job = Job(
         prompt_length=or_default(keys.integer(*names("data.max_prompt_tokens")), 512),
         response_length=or_default(keys.integer(*names("data.max_response_tokens")), 512),
         micro_batch=or_default(micro, 1),
-        log_prob_micro_batch=or_default(
-            keys.integer(*names("rollout.log_prob_micro_batch_size_per_gpu")), or_default(micro, 1)
-        ),
-        ref_micro_batch=or_default(keys.integer(f"{REF}.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)),
+        log_prob_micro_batch=or_default(_micro_batch(keys, R, "log_prob_micro_batch_size", gpus), or_default(micro, 1)),
+        ref_micro_batch=or_default(_micro_batch(keys, REF, "log_prob_micro_batch_size", gpus), or_default(micro, 1)),
         mini_batch=or_default(keys.integer(*names("actor.ppo_mini_batch_size")), 256),
         n=or_default(keys.integer(*names("rollout.n")), 1),
-        train_batch=keys.integer(*names("data.train_batch_size")),
+        train_batch=_train_batch(keys),
         max_tokens=limit if dynamic else None,
         log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
-        n_gpus=or_default(keys.integer(*names("slurm.gpus_per_node")), 8)
-        * or_default(keys.integer(*names("slurm.nodes")), 1),
+        n_gpus=gpus,
         fsdp_size=or_default(keys.integer(f"{F}.fsdp_size"), -1),
         sequence_parallel=_sequence_parallel(keys),
         strategy=strategy,
@@ -56,15 +59,14 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         param_offload=keys.flag(*names("actor.param_offload")),
         optimizer_offload=keys.flag(*names("actor.optimizer_offload")),
         offload_policy=keys.flag(*names("actor.cpu_offload")),
-        reshard_after_forward=keys.flag(f"{F}.reshard_after_forward", default=True),
+        reshard_after_forward=_reshards(keys),
         use_orig_params=keys.flag(f"{F}.use_orig_params"),
         gradient_checkpointing=keys.flag(*names("model.gradient_checkpointing"), default=True),
         remove_padding=keys.flag(*names("model.remove_padding"), default=True),
         attention=attention,
         flash_cross_entropy=attention == FLASH,
         fused_kernels=_fused(keys),
-        entropy=keys.flag(f"{A}.calculate_entropy")
-        or or_default(keys.number(*names("actor.entropy_coefficient")), 0) != 0,
+        entropy=_has_entropy(keys),
         entropy_chunk=_chunk(keys) if chunked else None,
         entropy_checkpointing=keys.flag(*names("actor.entropy_checkpointing")),
         torch_compile=keys.flag(f"{F}.use_torch_compile", default=True),
@@ -73,15 +75,72 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         lora_targets=_targets(keys),
         reference=keys.flag(*names("actor.kl_loss")) or keys.flag(*names("algorithm.kl_in_reward")),
         rollout=_rollout(keys),
+        activation_offload=keys.flag(f"{M}.enable_activation_offload"),
+        val_only=keys.flag("trainer.val_only"),
     )
+    if strategy == "megatron":
+        job = _megatron(keys, job)
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
+
+
+def _strategy(values: Mapping[str, object]) -> tuple[Keys, str]:
+    """The keys and the strategy, FSDP2 for the engines that are like it."""
+    keys = Keys(values)
+    found = keys.text(*names("actor.strategy")) or "fsdp"
+    if found in LIKE_FSDP2:
+        return Keys(_as_fsdp(values, found)), "fsdp2"
+    if found not in STRATEGIES:
+        raise UnsupportedJobError(f"{A}.strategy is {found!r}; supported: {', '.join(STRATEGIES)}")
+    return keys, found
+
+
+def _as_fsdp(values: Mapping[str, object], engine: str) -> dict[str, object]:
+    """The values with the engine's own table in the place of FSDP's."""
+    own = f"{A}.{engine}."
+    found = {key: value for key, value in values.items() if not key.lstrip("+").startswith(own)}
+    for key, value in values.items():
+        if key.lstrip("+").startswith(own):
+            found[f"{F}.{key.lstrip('+').removeprefix(own)}"] = value
+    return found
+
+
+def _megatron(keys: Keys, job: Job) -> Job:
+    if not keys.under(MEGATRON):  # the reader drops keys that the configuration's tree lacks
+        raise UnsupportedJobError(
+            f"{A}.strategy is megatron, but the configuration has no {MEGATRON}; choose it with model_engine=megatron"
+        )
+    return as_megatron(keys, job)
+
+
+def _train_batch(keys: Keys) -> int | None:
+    """None if rollouts stream in: fully_async sets 0."""
+    found = keys.integer(*names("data.train_batch_size"))
+    return None if found == 0 and _rollout_gpus(keys) is not None else found
+
+
+def _micro_batch(keys: Keys, table: str, name: str, gpus: int) -> int | None:
+    """The micro batch of one GPU. Before verl 0.4 the key without `_per_gpu` counted all GPUs."""
+    own = keys.integer(f"{table}.{name}_per_gpu")
+    every = keys.integer(f"{table}.{name}") if own is None else None
+    return own if every is None else max(1, every // max(1, gpus))
+
+
+def _reshards(keys: Keys) -> bool:
+    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses."""
+    key = f"{F}.reshard_after_forward"
+    found = keys.raw(key)
+    return True if found is not None and str(found[1]).isdigit() else keys.flag(key, default=True)
 
 
 def _sequence_parallel(keys: Keys) -> int:
     """The sequence parallel size: the actor's if it is above 1, else the engine's (FSDPActorConfig.__post_init__)."""
     actor, engine = (keys.integer(f"{table}.ulysses_sequence_parallel_size") for table in (A, F))
     return actor if actor is not None and actor != 1 else or_default(engine, 1)
+
+
+def _has_entropy(keys: Keys) -> bool:
+    return keys.flag(f"{A}.calculate_entropy") or or_default(keys.number(*names("actor.entropy_coefficient")), 0) != 0
 
 
 def _chunk(keys: Keys) -> int:
@@ -113,20 +172,39 @@ def _has_critic(keys: Keys) -> bool:
     return (keys.text(*names("algorithm.advantage")) or "gae") == "gae"
 
 
+def _critic_strategy(keys: Keys) -> str:
+    found = keys.text(f"{C}.strategy") or "fsdp"
+    return "fsdp2" if found in LIKE_FSDP2 else found
+
+
 def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
     return Critic(
-        micro_batch=or_default(keys.integer(*names("critic.micro_batch_size_per_gpu")), job.micro_batch),
+        micro_batch=or_default(_micro_batch(keys, C, "ppo_micro_batch_size", job.n_gpus), job.micro_batch),
         max_tokens=or_default(keys.integer(f"{C}.ppo_max_token_len_per_gpu"), 32768) if dynamic else None,
         param_offload=keys.flag(*names("critic.param_offload")),
         optimizer_offload=keys.flag(*names("critic.optimizer_offload")),
         gradient_checkpointing=keys.flag(f"{C}.model.enable_gradient_checkpointing", default=True),
         remove_padding=keys.flag(f"{C}.model.use_remove_padding", default=True),
         master_dtype=keys.text(f"{C}.fsdp.model_dtype") or "fp32",
-        strategy=keys.text(f"{C}.strategy") or "fsdp",
+        strategy=_critic_strategy(keys),
     )
 
 
+def _cache_type(keys: Keys) -> str:
+    found = keys.text(f"{R}.engine_kwargs.vllm.kv_cache_dtype")
+    return keys.text(f"{R}.dtype") or "bf16" if found in (None, "auto") else str(found)
+
+
+def _rollout_gpus(keys: Keys) -> int | None:
+    """The GPUs of rollouts that have their own (one_step_off, fully_async, separate_async); None if they share."""
+    per_node = keys.integer("rollout.n_gpus_per_node")
+    if per_node is None:
+        return None
+    return per_node * or_default(keys.integer("rollout.nnodes"), 1)
+
+
 def _rollout(keys: Keys) -> Rollout:
+    gpus = _rollout_gpus(keys)
     return Rollout(
         utilization=or_default(keys.number(*names("rollout.gpu_memory_utilization")), 0.5),
         tensor_parallel=or_default(keys.integer(*names("rollout.tensor_parallel_size")), 2),
@@ -135,7 +213,10 @@ def _rollout(keys: Keys) -> Rollout:
         max_seqs=or_default(keys.integer(*names("rollout.max_sequences")), 256),
         enforce_eager=keys.flag(*names("rollout.enforce_eager")),
         sleeps=keys.flag(*names("rollout.free_cache_engine"), default=True),
-        dtype=keys.text(f"{R}.dtype") or "bf16",
+        dtype=keys.text(f"{R}.quantization") or keys.text(f"{R}.dtype") or "bf16",
+        kv_dtype=_cache_type(keys),
+        separate=gpus is not None,
+        gpus=gpus,
         kv_bytes=keys.integer(f"{R}.engine_kwargs.vllm.kv_cache_memory_bytes"),
         bucket_mib=or_default(keys.integer(f"{R}.checkpoint_engine.update_weights_bucket_megabytes"), 2048),
     )

@@ -10,7 +10,7 @@ from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Rollout
 from skyrl_train.memory.parameters import in_model
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.units import BF16, DTYPE_BYTES, FP32, GIB
+from skyrl_train.memory.units import BF16, FP32, GIB, SERVED_BYTES
 
 # v1/sample/sampler.py with logprobs_mode "processed_logprobs", as verl sets it: the model's logits, the float32 ones,
 # log-probs, probabilities, and the exponential draws of topk_topp_sampler.py random_sample
@@ -51,20 +51,27 @@ class Engine(NamedTuple):
 
 
 def kv_bytes_per_token(shape: ModelShape, rollout: Rollout) -> int:
+    """Of the layers that keep every token; latent attention keeps one compressed vector, on every GPU."""
+    if shape.latent is not None:
+        return shape.layers * (shape.latent.kv_rank + shape.latent.rotated) * SERVED_BYTES[rollout.kv_dtype]
+    return (shape.full_attention - shape.windowed) * _kv_in_layer(shape, rollout)
+
+
+def _kv_in_layer(shape: ModelShape, rollout: Rollout) -> int:
     kv_heads = max(1, shape.kv_heads // rollout.tensor_parallel)
-    return 2 * shape.layers * kv_heads * shape.head_dim * DTYPE_BYTES[rollout.dtype]
+    return 2 * kv_heads * shape.head_dim * SERVED_BYTES[rollout.kv_dtype]
 
 
 def _work(shape: ModelShape, rollout: Rollout) -> int:
     """Bytes at the profiled peak: a forward pass of the most tokens, or sampling for the most sequences."""
-    wide = 3 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden
-    forward = rollout.max_batched_tokens * wide * DTYPE_BYTES[rollout.dtype]
+    wide = 3 * shape.mlp_size // rollout.tensor_parallel + 4 * shape.hidden
+    forward = rollout.max_batched_tokens * wide * SERVED_BYTES[rollout.dtype]
     return max(forward, rollout.max_seqs * shape.vocab * SAMPLER)
 
 
 def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int) -> Engine:
     requested = round(device.total * rollout.utilization)
-    weights = in_model(shape) * DTYPE_BYTES[rollout.dtype] // rollout.tensor_parallel
+    weights = in_model(shape) * SERVED_BYTES[rollout.dtype] // rollout.tensor_parallel
     work = _work(shape, rollout)
     # gpu_worker.py determine_available_memory: the estimate of the graphs comes off (…_ESTIMATE_CUDAGRAPHS, on)
     graphs = 0 if rollout.enforce_eager else GRAPHS
@@ -72,6 +79,7 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
     kv = rollout.kv_bytes if rollout.kv_bytes is not None else max(0, left)
     each = kv_bytes_per_token(shape, rollout)
     length = rollout.max_model_len or longest
+    windows = shape.windowed * min(shape.window or 0, length) * _kv_in_layer(shape, rollout)
     return Engine(
         requested=requested,
         weights=weights,
@@ -79,6 +87,6 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
         kv=kv,
         graphs=graphs,
         context=CONTEXT,
-        kv_needed=-(-length // 16) * 16 * each,
-        kv_tokens=kv // each,
+        kv_needed=-(-length // 16) * 16 * each + windows,
+        kv_tokens=max(0, kv - windows) // each,
     )

@@ -22,6 +22,8 @@ GOOD_FREE_BYTES = 5 << 30
 """A sandbox image takes 1 to 5 GB, and a run needs several."""
 MIN_FREE_INODES = 10_000
 
+STORE_BASE = "store_base"
+"""The file in the job's directory on the node that names another base directory of its store (`sandbox.store`)."""
 STORES = 5
 """The most stores of a job; a new one replaces a damaged one."""
 
@@ -34,6 +36,16 @@ _OVERLAY_SINCE = (5, 11)
 def job_directory(*, uid: int, job_id: str | None, base: str = LOCAL_BASE) -> str:
     """The directory of the job's store; outside Slurm, of the user's."""
     return f"{base.rstrip('/')}/skyrl-{uid}-{job_id or 'local'}/podman"
+
+
+def store_pointer(*, uid: int, job_id: str | None, base: str) -> Preparation:
+    """A file from which a cleanup of the node finds a store that is elsewhere; nothing for a store in the usual place."""
+    if base.rstrip("/") == LOCAL_BASE:
+        return Preparation()
+    directory = _parent(job_directory(uid=uid, job_id=job_id))
+    return Preparation(
+        directories=(Directory(path=directory),), files=(TextFile(path=f"{directory}/{STORE_BASE}", text=f"{base}\n"),)
+    )
 
 
 def store_name(job_id: str, number: int) -> str:

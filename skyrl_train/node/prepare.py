@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT, allocator_settings
 from skyrl_train.node.caches import cache_settings
 from skyrl_train.node.mig import Refusal, SliceId, mig_remap
-from skyrl_train.node.podman_store import LOCAL_BASE, job_store, kernel_has_rootless_overlay
+from skyrl_train.node.podman_store import LOCAL_BASE, job_store, kernel_has_rootless_overlay, store_pointer
 from skyrl_train.node.proxy import proxy_settings
 from skyrl_train.node.python import interpreter_settings
 from skyrl_train.node.ray import ray_settings
@@ -86,7 +86,9 @@ def runtime_node(node: Node) -> Prepared:
         "POD008: this kernel mounts no overlay for ordinary users, and fuse-overlayfs is not installed; install fuse-overlayfs",
     )
     return Prepared(
-        store + proxy_settings(node.environ, node.runtime_hosts),
+        store_pointer(uid=node.uid, job_id=node.job_id, base=node.store_base)
+        + store
+        + proxy_settings(node.environ, node.runtime_hosts),
         refusals if needs_helper and not node.mount_program else (),
     )
 

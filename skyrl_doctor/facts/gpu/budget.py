@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from skyrl_doctor.core.record import record
 
 if TYPE_CHECKING:  # the memory model is imported only if a plan needs it
-    from skyrl_train.memory import Budget, Job, ModelShape
+    from skyrl_train.memory import Budget, Host, Job, ModelShape, StepTime
 
 
 @record(kw_only=True)
 class GpuBudget:
-    """`shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
+    """`budget` is the worst case, with every sequence at its limit. `expected` is that with the lengths that `lengths`
+    describes, `host` and `seconds` go with it; None if none are known. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
     size. `free` is None if no driver reports it."""
 
     model: str
@@ -18,6 +19,10 @@ class GpuBudget:
     shape: "ModelShape"
     job: "Job"
     budget: "Budget"
+    expected: "Budget | None" = None
+    lengths: str = ""
+    host: "Host | None" = None
+    seconds: "StepTime | None" = None
     kept: int
     free: int | None = None
 
@@ -26,6 +31,11 @@ class GpuBudget:
         """The bytes that the run can use: the free memory if it is known, else all of the device."""
         total = self.budget.device.total
         return total if self.free is None else min(self.free, total)
+
+    @property
+    def likely(self) -> "Budget":
+        """The expected figure; the worst case if no lengths are known."""
+        return self.budget if self.expected is None else self.expected
 
     @property
     def where(self) -> str:

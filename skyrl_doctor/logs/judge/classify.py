@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.evidence import is_evidence, is_mention
 from skyrl_doctor.logs.judge.lines import decode
-from skyrl_doctor.logs.judge.quotations import Voice, counts_as_evidence, is_quoted
+from skyrl_doctor.logs.judge.quotations import Voice, counts_as_evidence, is_documented, is_quoted
 from skyrl_doctor.logs.match.errors import Weight, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import is_retried
@@ -112,7 +112,9 @@ def _run_kind(line: MatchedLine, patterns: Patterns) -> Kind | None:
 def _weight(line: MatchedLine, patterns: Patterns) -> Weight | None:
     """The weight of an error; None where the line reports none."""
     matched = patterns.matches(line.errors, line.text).keys()
-    if not matched or patterns.traceback in line.matches or is_mention(matched, patterns, line.text):
+    if not matched or patterns.traceback in line.matches or is_documented(line.text):
+        return None
+    if is_mention(matched, patterns, line.text):
         return None
     return weigh(decode(line.text))
 

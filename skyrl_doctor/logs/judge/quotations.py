@@ -69,9 +69,11 @@ _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 """The last line of an exception that Python ignores."""
 _TRACE = re.compile(rb"\s|Traceback|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 _INLINE = re.compile(
-    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
+    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|\b[Gg]enerated (?:answers?|texts?|responses?|outputs?|completions?): ?[\['"]|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """The start of a quotation within a line. A shell's trace of its commands is a quotation too."""
+_DOCUMENTED = re.compile(rb"(?:[+-]\s{2,}|\s{4,})(?:\w+\.)*[A-Z]\w*(?:Error|Exception): (?:[Ii]f|[Ww]hen)\b")
+"""An exception that a docstring lists, also in a diff: it is indented, and the last line of a traceback is not."""
 _OWN_ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL)\b|Error: ")
 """An error before the quotation: the line reports a failure and quotes what was sent."""
 _CACHE_SIZE = 64
@@ -132,6 +134,11 @@ def is_quoted(text: bytes, at: int) -> bool:
     """Whether the text at this position of a line is quoted in it."""
     found = _INLINE.search(text, 0, at)
     return found is not None and _OWN_ERROR.search(text, 0, found.start()) is None
+
+
+def is_documented(text: bytes) -> bool:
+    """Whether the line is one of a docstring, which lists an exception."""
+    return _DOCUMENTED.match(text) is not None
 
 
 def counts_as_evidence(name: str, voice: Voice, text: bytes, at: int) -> bool:

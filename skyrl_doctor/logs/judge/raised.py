@@ -38,6 +38,9 @@ class Raised:
 def parse_raised(line: Line, versions: Mapping[str, str]) -> Raised:
     """The parts of an error line. `versions` are those that the log shows, by package."""
     text = _message(line.text)
+    if text.endswith(":"):  # the reason stands in the next line
+        below = next((_message(text) for number, text in line.context if number > line.number), "")
+        text = f"{text} {below}".strip()
     found = _EXCEPTION.match(text)
     exception, message = (found["name"], found["message"] or "") if found else ("", text)
     package = raising_package(line.raiser) or _program(line.text)

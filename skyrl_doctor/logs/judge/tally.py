@@ -15,7 +15,7 @@ from skyrl_doctor.logs.judge.steps import Mark, Steps
 from skyrl_doctor.logs.judge.topics import find_named_failure
 from skyrl_doctor.logs.judge.traceback import Traceback
 from skyrl_doctor.logs.judge.unmatched import Unmatched
-from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.errors import Weight, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
@@ -145,8 +145,10 @@ class Tally:
             return None, None, None
         if traceback is not None and (weight < Weight.EXCEPTION or traceback.number < line.number):
             is_error = self._traceback is not None and self._traceback.is_error and self._traceback.is_complete
-            if is_error and not self._patterns.matches_signature(traceback.text.encode()):
-                return traceback, Weight.EXCEPTION, None
+            of_traceback = Weight.NOTE if weigh(traceback.text) is Weight.NOTE else Weight.EXCEPTION
+            is_less = of_traceback < weight
+            if is_error and not is_less and not self._patterns.matches_signature(traceback.text.encode()):
+                return traceback, of_traceback, None
         return complete(line), weight, self.unmatched.cluster()
 
     def _add_unmatched(self, piece: Piece, number: int, weight: Weight, build_line: Callable[[], Line]) -> None:
@@ -157,6 +159,6 @@ class Tally:
             self.ignored |= self._patterns.errors
 
     def _traceback_line(self, complete: Callable[[Line], Line]) -> Line | None:
-        if self._traceback is None or self._traceback.is_stopped_worker:
+        if self._traceback is None or self._traceback.is_stopped_worker or not self._traceback.is_error:
             return None
         return self._traceback.last_line() or complete(self._traceback.first)

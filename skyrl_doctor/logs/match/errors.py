@@ -22,7 +22,7 @@ class Weight(IntEnum):
 # The line with which skyrl-train ends a run names the cause. The next line, of Slurm, only reports the end.
 _TRAINER_END = (
     rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
-    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with|exited with))\S)"
+    r"(?!done\b|stopped by signal \d+(?!: the \w+ job ended: (?!done|stopped))|the trainer job ended: |the \w+ (?:has ended|ended with|exited with))\S)"
 )
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
@@ -37,7 +37,9 @@ ERRORS = (
     _TRAINER_END,
     r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
-    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to )",
+    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )",
+    r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
+    r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
@@ -46,22 +48,24 @@ ERROR = "|".join(f"(?:{part})" for part in ERRORS)
 _MAX_HEAD = 2000
 _EXCEPTION = re.compile(
     r"(?:[\w.-]*\d[\w.-]*: )?(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,8}"
-    r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Timeout|Exit)|Exception|StopIteration)(?::|$)"
+    r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Timeout|Exit)|Exception|StopIteration|LLVM ERROR)(?::|$)"
 )
 """A message that begins with an exception is an error whatever its other words are."""
 _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
+    r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|failure detected by watchdog|Stack trace of the failed collective)"
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|Traceback \(most recent call last\):$"
 )
-"""Messages that only report the end of something, and exceptions that a program gets when another one has ended."""
-_NCCL_ERROR = re.compile(r"\bNCCL WARN (?:Error|Cuda failure|Call to )")
+"""Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
+nothing of the other end, and those that repeat another."""
+_NCCL_ERROR = re.compile(r"\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )")
 """NCCL writes its errors as warnings."""
 _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 """Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
 _HARMLESS = re.compile(
-    r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered"
+    r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented"
 )
 _GOES_ON = re.compile(
     r"(?i)\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bproceeding without\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b"
@@ -74,7 +78,7 @@ _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
     r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
-    r"|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
+    r"|^[+-]?\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
 )
 """Lines of a program, a test or an agent that hold the words of an error."""
 _NO_ERROR = re.compile(

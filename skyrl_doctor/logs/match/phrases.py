@@ -63,7 +63,7 @@ _TEARDOWN = re.compile(
 
 
 _TOLERATED = re.compile(
-    rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b"
+    rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
 )
 
 

@@ -31,14 +31,24 @@ _WORDS = {
     Level.ERROR: ("error", "erro", "err"),
     Level.FATAL: ("fatal", "fata", "critical", "crit", "panic", "pani"),
 }
-_BY_WORD = {word: level for level, words in _WORDS.items() for word in words}
+_SHORT_WORDS = {
+    Level.BELOW_WARNING: ("trc", "dbg", "inf"),
+    Level.WARNING: ("wrn",),
+    Level.ERROR: ("err",),
+    Level.FATAL: ("ftl", "pnc"),
+}
+"""zerolog's words. They count behind a clock only: INF is a number too."""
+_BY_WORD = {word: level for words in (_WORDS, _SHORT_WORDS) for level, names in words.items() for word in names}
 _BY_LETTER = {
     letter: level for level, letters in zip(Level, ("TDIV", "W", "E", "FC"), strict=True) for letter in letters
 }
-_UPPER = "|".join(sorted(map(str.upper, _BY_WORD), key=len, reverse=True))
+_UPPER = "|".join(sorted((word.upper() for words in _WORDS.values() for word in words), key=len, reverse=True))
+_SHORT = "|".join(word.upper() for words in _SHORT_WORDS.values() for word in words)
 _MAX_TOKENS, _MAX_WIDTH = 24, 240
 _TOKEN = re.compile(
-    rf"(?P<word>(?:{_UPPER})(?=[\s:|\]\[(,]|$)|(?i:error|fatal|critical|panic|warning|warn|info|debug|notice)(?=: ))"
+    rf"(?P<word>(?:{_UPPER})(?=[\s:|\]\[(,]|$)|(?i:error|fatal|critical|panic|warning|warn|info|debug|notice)(?=: )"
+    r"|(?<=\[)(?:error|fatal|critical|warning|warn|info|debug|notice)(?=\s{0,6}\])"
+    rf"|(?:(?<=[AP]M )|(?<=\dZ )|(?<=:\d\d ))(?:{_SHORT})(?= ))"
     r"|(?P<letter>[IWEF](?=\d{3,4} {1,2}\d\d:\d\d[:.])|[TDIWEFC](?= \d{1,8} \d{1,8}\])|(?<=: )[IWEF](?= [\w./-]{1,80}:\d+\]))"
     r"|(?P<skip>[\s\[\]{}<>|:;,*#=-]+|\d[\d:.,/TZ+-]*(?:e\+\d+)?|\([^()\n]{0,100}\)"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|UTC|AM|PM)\b"

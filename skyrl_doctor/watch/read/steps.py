@@ -1,6 +1,7 @@
 """Step lines of trainers.
 
 verl       step:12 - actor/loss:0.11 - critic/score/mean:np.float64(0.5) - perf/time_per_step:28.1
+           {"step":12,"data":{"actor/loss":0.11,"actor/grad_norm":null}}     (the file logger; null is NaN or an infinity)
 prime-rl   Step 3 | Time: 22.84s | Reward: 0.0238 | Throughput: 50.0 tokens/s            (before June 2026)
            Step 3 |  22.84s | Loss 0.0010 | Entropy 0.3 | Mismatch KL 3.9 | Grad. Norm nan
 SkyRL      Step 3:                                                  (the console logger; its dictionary takes many lines)
@@ -12,6 +13,7 @@ SkyRL      Step 3:                                                  (the console
 prime-rl and SkyRL colour their lines also in files.
 """
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -24,9 +26,11 @@ MOST_OTHER_LINES = 200
 LONGEST_LINE = 1 << 18
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
-_MARKS = (b"step:", b"Step ", b"'final_loss': ", b"Batches Processed: ")
+_MARKS = (b"step:", b'{"step":', b"Step ", b"'final_loss': ", b"Batches Processed: ")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(\d{1,12}) - (\S.*)")
 _VERL_METRIC = re.compile(rf"([\w./@+-]{{1,160}}):(?:np\.\w{{1,20}}\()?({_NUMBER})\)?\s*")
+_VERL_FILE = re.compile(r'\{"step":(\d{1,12}),"data":\{')
+_VERL_FILE_METRIC = re.compile(rf'"([\w./@+-]{{1,160}})":({_NUMBER}|null)(?=[,}}])')
 _PRIME = re.compile(r"\bStep (\d{1,12}) \| (?:Time: )?\s{0,10}((?:\d[\d.]{0,15}(?:ms|[dhms])\s?){1,3})(.*)")
 _PRIME_METRIC = re.compile(rf"([A-Z][\w. -]{{0,40}}?):? ({_NUMBER})(?:(%)|/(\d{{1,9}})(?![\d.]))?")
 _TIME = re.compile(r"([\d.]+)(ms|[dhms])")
@@ -123,7 +127,7 @@ class StepReader:
 
 def parse_step(line: str, at: float) -> Step | None:
     """The step of a step line; None for any other line. An unreadable metric is left out."""
-    return _verl(line, at) or _prime(line, at) or _supervised(line, at)
+    return _verl(line, at) or _verl_file(line, at) or _prime(line, at) or _supervised(line, at)
 
 
 def _verl(line: str, at: float) -> Step | None:
@@ -133,6 +137,14 @@ def _verl(line: str, at: float) -> Step | None:
     pairs = [_VERL_METRIC.fullmatch(part) for part in found[2].split(" - ")[:MOST_METRICS]]
     metrics = {pair[1]: float(pair[2]) for pair in pairs if pair is not None}
     return Step(at=at, step=int(found[1]), metrics=metrics, trainer=VERL) if metrics else None
+
+
+def _verl_file(line: str, at: float) -> Step | None:
+    """The step of a line of verl's file logger, whose JSON has null where a figure is not finite."""
+    found = _VERL_FILE.match(line)
+    pairs = _VERL_FILE_METRIC.findall(line, found.end())[:MOST_METRICS] if found else []
+    metrics = {name: math.nan if text == "null" else float(text) for name, text in pairs}
+    return Step(at=at, step=int(found[1]), metrics=metrics, trainer=VERL) if found and metrics else None
 
 
 def _prime(line: str, at: float) -> Step | None:

@@ -44,5 +44,7 @@ class SlurmSection(Section):
     checkpoint, unless trainer.save_every_steps is -1. 0 sends no signal."""
     requeue: bool = False
     """Requeue the trainer job after that signal or a node failure."""
+    requeue_limit: int = Field(default=10, ge=0)
+    """Most restarts of the trainer job. A trainer that ignores the signal and saves no checkpoint is not requeued at all."""
     extra: tuple[str, ...] = ()
     """More sbatch options for both jobs, such as --constraint=a100."""

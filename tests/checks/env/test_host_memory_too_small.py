@@ -1,8 +1,11 @@
 """ENV007."""
 
+from dataclasses import replace
+
 import pytest
 
 from checks.env.host_memory_too_small import host_memory_too_small
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
@@ -157,3 +160,23 @@ def test_is_unknown_where_the_limit_cannot_be_read() -> None:
     path = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/memory.max"
     machine = recorded("clean_gpu_node").but({f"read {path}": {"unreadable": path, "why": "Permission denied"}})
     assert judge("ENV007", machine).status is Status.UNKNOWN
+
+
+LOGIN = Roles(frozenset({Role.LOGIN}), asked=True)
+
+
+def test_a_login_node_judges_the_memory_that_a_launch_requests() -> None:
+    """Not its own memory, which is small here."""
+    assert found(1, SMALL, LOGIN) == [
+        (
+            Severity.ERROR,
+            "the trainer job requests 8.0 GiB of host memory (slurm.trainer_memory_mib = 8192); expected about 29 GiB for 1.5B parameters on 1 GPU",
+        )
+    ]
+    assert found(1, plan_of(model__path="Qwen/Qwen2.5-Coder-1.5B", slurm__trainer_memory_mib=65536), LOGIN) == []
+
+
+def test_a_login_node_knows_nothing_of_other_jobs() -> None:
+    for plan in (Plan(), replace(SMALL, dialect="verl")):
+        with pytest.raises(NotApplicable):
+            found(1, plan, LOGIN)

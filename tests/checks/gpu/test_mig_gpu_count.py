@@ -4,14 +4,16 @@ import pytest
 
 from checks.gpu.mig_gpu_count import mig_gpu_count
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Closed, Gpu, Gpus
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
 
 PLACE = Location("plan.toml", None, "slurm.gpus_per_node")
 ONE, TWO = "MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f", "MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb"
+GUESSED = Roles(frozenset({Role.GPU}), asked=False)
 H100 = Gpu(index=0, uuid="GPU-1", name="NVIDIA H100")
 
 
@@ -76,23 +78,44 @@ def test_two_slices_are_not_two_gpus() -> None:
     ],
 )
 def test_finds_too_few(gpus: tuple[Gpu, ...], environ: dict[str, str], wanted: int, message: str) -> None:
-    found = mig_gpu_count(Gpus(source="nvml", gpus=gpus), wants(wanted), Environ(environ))
+    found = mig_gpu_count(Gpus(source="nvml", gpus=gpus), None, wants(wanted), Environ(environ), GUESSED)
     assert list(found) == [too_few(message, wanted)]
 
 
 def test_finds_no_device_even_without_a_plan() -> None:
     gpus = Gpus(source="nvml", closed=(Closed(0, "Insufficient Permissions"),))
-    assert list(mig_gpu_count(gpus, Plan(), Environ({}))) == [
+    assert list(mig_gpu_count(gpus, None, Plan(), Environ({}), GUESSED)) == [
         too_few("GPUs: 1 here, but none open to this step; expected 1", 1, None)
     ]
 
 
 def test_finds_a_node_without_gpu_that_a_plan_wants() -> None:
-    assert list(mig_gpu_count(None, wants(1), Environ({}))) == [
+    assert list(mig_gpu_count(None, None, wants(1), Environ({}), GUESSED)) == [
         too_few("GPUs: this node has no NVIDIA driver and no GPU; expected 1", 1)
     ]
     with pytest.raises(NotApplicable, match="this machine has no NVIDIA GPU, and no plan uses one"):
-        list(mig_gpu_count(None, Plan(), Environ({})))
+        list(mig_gpu_count(None, None, Plan(), Environ({}), GUESSED))
+
+
+def test_a_node_without_gpu_cannot_be_the_gpu_node_that_was_asked_for() -> None:
+    outcome = judge("GPU002", "no_nvidia_gpu", role=Role.GPU)
+    assert (outcome.status, outcome.findings) == (
+        Status.FAIL,
+        (too_few("GPUs: this node has no NVIDIA driver and no GPU; expected 1", 1, None),),
+    )
+    assert judge("GPU002", "no_nvidia_gpu", role=None).status is Status.SKIP
+
+
+@pytest.mark.parametrize(
+    ("device", "label"),
+    [("kfd", "an AMD GPU (/dev/kfd)"), ("davinci0", "an Ascend NPU (/dev/davinci0)")],
+)
+def test_an_accelerator_of_another_maker_is_not_judged(device: str, label: str) -> None:
+    outcome = judge("GPU002", recorded("no_nvidia_gpu").but({"list /dev": ["null", device]}), plan=wants(8))
+    assert (outcome.status, outcome.reason) == (
+        Status.SKIP,
+        f"this node has no NVIDIA GPU but {label}, which the doctor does not read",
+    )
 
 
 def test_tells_of_idle_gpus() -> None:

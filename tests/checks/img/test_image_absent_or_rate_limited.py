@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from checks.img.image_absent_or_rate_limited import image_absent_or_rate_limited
 from fakes.images import DATA, MOUNT, NAME, NEEDED, SUPPLY, stored
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
@@ -13,6 +17,7 @@ from support import judge, plan_of
 
 KEY = "sandbox.image_archive"
 WITH_ARCHIVE = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbox__image_archive="/a")
+RUNTIME, LOGIN = (Roles(frozenset({role}), asked=True) for role in (Role.RUNTIME, Role.LOGIN))
 EMPTY = StoredImages(absent=(NAME,), of_dataset=True)
 BEYOND = Finding(
     message=(
@@ -37,16 +42,16 @@ def test_finds_more_images_than_the_registry_gives() -> None:
     named = tuple(TaskImage(name, "r2e-gym") for name in names)
     needed = NeededImages(files=(DATA,), rows=120, without=0, named=named, prefix="docker.io/")
     store = StoredImages(absent=tuple(names), of_dataset=True)
-    assert list(image_absent_or_rate_limited(MOUNT, needed, store, SUPPLY)) == [BEYOND]
+    assert list(image_absent_or_rate_limited(MOUNT, needed, store, SUPPLY, RUNTIME)) == [BEYOND]
     login = replace(SUPPLY, logins=("docker.io",))
-    assert list(image_absent_or_rate_limited(MOUNT, needed, store, login)) == []
+    assert list(image_absent_or_rate_limited(MOUNT, needed, store, login, RUNTIME)) == []
     mirrored = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbox__image_mirror="mirror.site/hub")
-    assert list(image_absent_or_rate_limited(mirrored, needed, store, SUPPLY)) == []
+    assert list(image_absent_or_rate_limited(mirrored, needed, store, SUPPLY, RUNTIME)) == []
 
 
 def test_finds_what_the_archive_lacks() -> None:
     other = ImageSupply(archive="/a", archives=frozenset({"other.tar"}))
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, other)) == [
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, other, RUNTIME)) == [
         archive_finding(
             f"1 images are neither in the store nor in /a: {NAME}",
             "save them there, or remove their rows",
@@ -54,15 +59,44 @@ def test_finds_what_the_archive_lacks() -> None:
         )
     ]
     gone = ImageSupply(archive="/a", archives=None)
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, gone)) == [
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, gone, RUNTIME)) == [
         archive_finding("/a does not exist; expected the directory of image archives", "correct the path")
     ]
 
 
 def test_what_is_there_is_no_fault() -> None:
     full = ImageSupply(archive="/a", archives=frozenset({"localhost_sandbox_r2e.tar"}))
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, full)) == []
-    assert list(image_absent_or_rate_limited(MOUNT, NEEDED, stored(), SUPPLY)) == []
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, full, RUNTIME)) == []
+    assert list(image_absent_or_rate_limited(MOUNT, NEEDED, stored(), SUPPLY, RUNTIME)) == []
+
+
+def test_a_login_node_finds_what_an_archive_lacks() -> None:
+    """Whatever its own store holds: the job's store is another one."""
+    other = ImageSupply(archive="/a", archives=frozenset({"other.tar"}))
+    missing = archive_finding(
+        f"1 of 1 images are not in /a: {NAME}",
+        "save them there, or remove their rows",
+        "expected localhost_sandbox_r2e.tar or similar",
+    )
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, stored(), other, LOGIN)) == [missing]
+    guessed = replace(LOGIN, asked=False)
+    found = list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, other, guessed))
+    assert found == [replace(missing, severity=Severity.WARNING)]
+    full = ImageSupply(archive="/a", archives=frozenset({"localhost_sandbox_r2e.tar"}))
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, full, LOGIN)) == []
+
+
+@pytest.mark.parametrize(
+    ("supply", "roles"),
+    [
+        (SUPPLY, LOGIN),
+        (ImageSupply(archive="/a"), LOGIN),
+        (ImageSupply(archive="/a", archives=frozenset("x")), RUNTIME),
+    ],
+)
+def test_without_an_archive_or_a_store_there_is_nothing_to_compare(supply: ImageSupply, roles: Roles) -> None:
+    with pytest.raises(NotApplicable):
+        list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, supply, roles))
 
 
 def test_reproduces_on_a_recording() -> None:

@@ -31,6 +31,27 @@ def test_the_message_names_the_phase_and_its_largest_parts() -> None:
     assert found.message == "update step 2 and after takes 30.0 GiB (weights 30.0 GiB); H0 has 20.0 GiB"
 
 
+@pytest.mark.parametrize(
+    ("expected", "severity"), [(15, Severity.WARNING), (20.1, Severity.ERROR), (None, Severity.ERROR)]
+)
+def test_only_the_expected_figure_is_an_error(expected: float | None, severity: Severity) -> None:
+    made = plan_of(actor__micro_batch_size_per_gpu=1)
+    (found,) = backward_out_of_memory(memory(update=30, expected=expected), made)
+    assert found.severity is severity
+
+
+@pytest.mark.parametrize(("update", "severity"), [(24, Severity.WARNING), (26, Severity.ERROR)])
+def test_a_kind_that_was_not_measured_is_an_error_only_beyond_its_range(update: float, severity: Severity) -> None:
+    made = plan_of(actor__micro_batch_size_per_gpu=1)
+    (found,) = backward_out_of_memory(memory(update=update, spread=0.2), made)
+    assert found.severity is severity
+
+
+def test_a_worst_case_alone_names_the_expected_figure() -> None:
+    (found,) = backward_out_of_memory(memory(update=30, expected=15), plan_of(actor__micro_batch_size_per_gpu=1))
+    assert found.message.endswith("; with prompts 100 to 200 tokens, replies at their limit, the run takes 15.0 GiB")
+
+
 def test_says_nothing_where_even_the_model_does_not_fit() -> None:
     with pytest.raises(NotApplicable):
         list(backward_out_of_memory(memory(kept=25, update=30), plan_of()))

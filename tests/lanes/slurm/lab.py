@@ -40,7 +40,9 @@ CPU_PARTITION, GPU_PARTITION = "test", "gpu_test"
 LIMIT_S = 300.0
 """Nothing waits as long where all is well: it is for a machine that is slow, and does other things too."""
 _STEP_S = 0.02
-_ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "SPECIAL_EXIT"})
+_ENDED = frozenset(
+    {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "SPECIAL_EXIT"}
+)
 
 
 def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = "", limit_s: float = LIMIT_S) -> None:
@@ -80,6 +82,8 @@ ReturnToService=2
 KillWait=60
 MinJobAge=600
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 GresTypes=gpu
 NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
 {gpu_lines}
@@ -87,6 +91,7 @@ PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName=short Nodes=cpu1 MaxTime=2
 PartitionName=theirs Nodes=cpu1 AllowAccounts=them
 PartitionName={GPU_PARTITION} Nodes={",".join(gpu_nodes)}
+PartitionName=urgent Nodes={",".join(gpu_nodes)} PriorityTier=2
 {extra}"""
 
 

@@ -56,10 +56,14 @@ def program(site: Site, name: str, text: str) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('cpu_partition = "test"', 'cpu_partition = "nowhere"'), "invalid partition"),
+        (('cpu_partition = "test"', 'cpu_partition = "nowhere"'), "Slurm has no partition nowhere; it has "),
         (("[slurm]", '[slurm]\nextra = ["--gres=nothing:1"]'), "sbatch refused: "),
         (("[slurm]", '[slurm]\nextra = ["--no-such-option"]'), "unrecognized option"),
-        (("runtime_memory_mib = 4000", "runtime_memory_mib = 999999999"), "sbatch refused: "),
+        (
+            ("runtime_memory_mib = 4000", "runtime_memory_mib = 999999999"),
+            "no node of partition test has more than 64000",
+        ),
+        (("[slurm]", '[slurm]\ngpu_type = "h100"'), "no node of partition gpu_test has more than 0 GPUs of type h100"),
         (("[slurm]", '[slurm]\naccount = "nobody\'s"'), "no such account"),
         (("[slurm]", '[slurm]\nqos = "nobody\'s"'), "no such qos"),
     ],
@@ -75,11 +79,17 @@ def test_what_slurm_refuses_leaves_nothing(site: Site, change: tuple[str, str], 
     made = site.launch("true", "--no-gate", config=CONFIG.replace(*change), PATH=program(site, "sbatch", wrapper))
     refused(made, said)
     assert not made.job_dir.exists()
+    if "sbatch" not in said and "no such" not in said and "option" not in said:
+        dry = site.launch("true", "--no-gate", "--dry-run", config=CONFIG.replace(*change))
+        assert (dry.status, dry.said) == (made.status, made.said)
 
 
 def test_a_second_job_that_is_refused_takes_the_first_one_back(site: Site) -> None:
-    config = CONFIG.replace('gpu_partition = "gpu_test"', 'gpu_partition = "nowhere"')
-    made = site.launch("true", "--no-gate", config=config)
+    wrapper = (
+        'for word; do script=$word; done; case "$script" in *trainer.sh) echo "sbatch: error: invalid partition specified" >&2;\n'
+        f'exit 1;; esac; PATH={site.cluster.env["PATH"]}; exec sbatch "$@"'
+    )
+    made = site.launch("true", "--no-gate", PATH=program(site, "sbatch", wrapper))
     refused(made, "invalid partition", f"; {made.job_dir} records it")
     told = made.ended(Role.TRAINER).reason
     assert told.startswith("never submitted: sbatch refused: ")

@@ -27,6 +27,7 @@ def test_both_jobs_run_and_leave_nothing(site: Site) -> None:
     assert (site.at / "device").read_text().strip() == "0"  # a slice by name, remapped by the node's rules
     assert (site.at / "url").read_text().startswith("http://127.0.0.1:")
     assert (made.job_dir / "training_complete.flag").exists()
+    assert {role: site.cluster.wait(made.job(role)).state for role in Role} == dict.fromkeys(Role, "COMPLETED")
     assert os.stat(made.job_dir / "runtime_api_key.txt").st_mode & 0o777 == 0o600
 
 
@@ -38,12 +39,17 @@ def test_a_faulty_configuration_is_refused_before_sbatch(site: Site) -> None:
 
 
 def test_a_faulty_node_ends_both_jobs_and_says_why(site: Site) -> None:
-    made = site.launch(WAITS, config=CONFIG.replace("trainer_memory_mib = 32000", "trainer_memory_mib = 200"))
+    small = CONFIG.replace("trainer_memory_mib = 32000", "trainer_memory_mib = 200")
+    refused = site.launch(WAITS, config=small)
+    assert refused.status == 78
+    assert "ENV007 the trainer job requests 0.2 GiB of host memory" in refused.said
+    made = site.launch(WAITS, "--no-gate", config=small)  # as if only the node could know
     ended = made.ended(Role.TRAINER)
     assert ended.status == 78
     assert ended.reason.startswith("the gate refused: ENV007 this job has 0.2 GiB of host memory")
     assert site.cluster.wait(made.job(Role.TRAINER)).exit_code == 78
-    assert made.ended(Role.RUNTIME).status == 0
+    told = made.ended(Role.RUNTIME)
+    assert (told.status, told.reason) == (0, f"the trainer job ended: {ended.reason}")
     made.leaves_nothing()
     assert not (site.at / "begun").exists()
     told = site.cluster.run(sys.executable, "-m", "skyrl_train", "status", str(made.job_dir), cwd=site.at)
@@ -74,11 +80,14 @@ def test_the_trainer_ends_soon_after_its_runtime_was_killed(site: Site) -> None:
     made.leaves_nothing()
 
 
-def test_scancel_leaves_nothing(site: Site) -> None:
+def test_stop_leaves_nothing_and_is_named(site: Site) -> None:
     made = site.launch(WAITS)
     wait_until(lambda: (site.at / "begun").exists(), "the trainer trains")
     assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
     made.leaves_nothing()
+    for role in Role:
+        assert made.ended(role).reason.startswith("stopped by signal 15: stopped with `skyrl-train stop` by ")
+    assert "**SLM014 stopped-by-user**" in (made.job_dir / "summary.md").read_text()
 
 
 def test_a_runtime_that_never_comes_up_ends_the_trainer(site: Site) -> None:

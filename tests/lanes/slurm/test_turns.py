@@ -8,6 +8,7 @@ from lanes.slurm.lab import wait_until
 from lanes.slurm.site import CONFIG, Launched, Site, bash
 from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.stop_cause import REPLACED
 
 pytestmark = pytest.mark.slurm
 LIMIT_MIN, WARN_S = 30, 60
@@ -41,6 +42,21 @@ def queued_again(made: Launched) -> None:
     made.cluster.wait_for(job_id, "PENDING")
     assert not (made.job_dir / "trainer_ended.json").exists()
     made.cluster.start_again(job_id)
+
+
+def test_a_runtime_that_the_next_turn_cannot_keep_ends_at_once(site: Site) -> None:
+    """And a job that Slurm restarts more often than the user allows does not run again."""
+    made = site.launch(bash(TRAINS), config=REQUEUED.replace("requeue = true", "requeue = true\nrequeue_limit = 0"))
+    begins(site, made, 0)
+    runtime, trainer = made.job(Role.RUNTIME), made.job(Role.TRAINER)
+    assert site.cluster.run("scontrol", "update", f"JobId={runtime}", "TimeLimit=20").returncode == 0
+    assert site.cluster.run("scontrol", "requeue", trainer).returncode == 0
+    assert site.cluster.wait(runtime).state == "CANCELLED"
+    assert made.ended(Role.RUNTIME).reason.endswith(REPLACED)
+    queued_again(made)
+    assert made.ended(Role.TRAINER).reason == "Slurm restarted the job 1 times; slurm.requeue_limit allows 0"
+    assert read_jobs(str(made.job_dir))[Role.RUNTIME] == runtime
+    made.leaves_nothing()
 
 
 def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -> None:

@@ -85,8 +85,8 @@ def test_an_impossible_value_is_no_number() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("actor_rollout_ref.rollout.name=sglang",), "only vllm is supported"),
-        (("actor_rollout_ref.actor.strategy=megatron",), "only fsdp and fsdp2 are supported"),
+        (("actor_rollout_ref.rollout.name=hf",), "only vllm is supported"),
+        (("actor_rollout_ref.actor.strategy=deepspeed",), "supported: fsdp, fsdp2, megatron"),
         (("actor_rollout_ref.actor.optim.optimizer=SGD",), "only AdamW is supported"),
         (("+actor_rollout_ref.model.override_config.attn_implementation=flash_attention_3",), "supported: flash"),
         (
@@ -97,24 +97,19 @@ def test_an_impossible_value_is_no_number() -> None:
             ),
             "only a critic with the actor's shape",
         ),
-        (("actor_rollout_ref.model.enable_activation_offload=True",), "enable_activation_offload is set"),
         (("actor_rollout_ref.model.use_liger=true",), "use_liger is set"),
         (("actor_rollout_ref.model.tiled_mlp.enabled=true",), "tiled_mlp.enabled is set"),
         (("reward.reward_model.enable=True",), "reward_model.enable is set"),
         (("distillation.enabled=true",), "distillation.enabled is set"),
         (("actor_rollout_ref.model.lora_adapter_path=/x",), "lora_adapter_path is '/x'"),
-        (("actor_rollout_ref.rollout.quantization=fp8",), "rollout.quantization is 'fp8'"),
+        (("actor_rollout_ref.rollout.quantization=awq",), "rollout.quantization is 'awq'"),
         (("actor_rollout_ref.rollout.pipeline_model_parallel_size=2",), "pipeline_model_parallel_size is 2"),
-        (("+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=fp8",), "kv_cache_dtype is 'fp8'"),
+        (("+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=turbo",), "kv_cache_dtype is 'turbo'"),
         (("+actor_rollout_ref.rollout.engine_kwargs.vllm.cpu_offload_gb=10",), "cpu_offload_gb is 10"),
         (("+actor_rollout_ref.model.override_config.num_hidden_layers=4",), "override_config.num_hidden_layers is 4"),
         (
             ("actor_rollout_ref.model.lora_rank=8", "actor_rollout_ref.model.exclude_modules=.*mlp.*"),
             "exclude_modules is '.*mlp.*'",
-        ),
-        (
-            ("actor_rollout_ref.actor.ppo_micro_batch_size=8",),
-            "use actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
         ),
     ],
 )
@@ -210,7 +205,7 @@ def test_verls_own_words_in_our_configuration_win() -> None:
     assert job.rollout is not None
     assert (job.response_length, job.rollout.utilization, job.rollout.kv_bytes) == (900, 0.9, 1000)
     with pytest.raises(NotApplicable, match="only vllm is supported"):
-        memory_job(own_words("actor_rollout_ref.rollout.name=sglang"))
+        memory_job(own_words("actor_rollout_ref.rollout.name=hf"))
     with pytest.raises(NotApplicable, match=r"trainer.verl_overrides sets actor_rollout_ref.model.path"):
         memory_job(own_words("actor_rollout_ref.model.path=Qwen/Qwen2.5-7B"))
     with pytest.raises(CouldNotLook, match=r"max_response_length is \$\{oc.env:N\}"):
@@ -230,7 +225,8 @@ def test_prime_rl_shares_its_gpu_only_where_its_lists_do() -> None:
     assert (shared.prompt_length, shared.response_length, shared.framework) == (48, 2000, "prime-rl")
     assert shared.rollout is not None
     assert (shared.rollout.sleeps, shared.rollout.utilization) == (False, 0.5)
-    assert (apart.rollout, apart.n_gpus, apart.lora_rank) == (None, 1, 8)
+    assert apart.rollout is not None
+    assert (apart.rollout.separate, apart.rollout.gpus, apart.n_gpus, apart.lora_rank) == (True, 1, 1, 8)
 
 
 def test_prime_rl_with_no_room_for_a_prompt_and_a_response_is_no_job() -> None:

@@ -54,14 +54,82 @@ def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureF
         "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B data.max_response_length=40000"
     )
     _, out, _ = budget(capsys, words, "--gpu", "H200")
-    assert "note:    prompt + response = 40512 tokens, but the model has only 32768 positions (CFG005)\n" in out
+    said = " ".join(out.split())
+    assert "note: prompt + response = 40512 tokens, but the model has only 32768 positions (CFG005)" in said
+
+
+VERL = "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.use_remove_padding=True"
+
+
+def test_model_names_another_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from skyrl_train.memory.known import known_config
+
+    status, _, err = budget(capsys, f"{VERL} actor_rollout_ref.model.path=me/mine", "--gpu", "H200")
+    assert (status, "pass --model with a directory, a config.json or a public name" in err) == (2, True)
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(known_config("Qwen/Qwen3-0.6B")))
+    for model in ("Qwen3-0.6B", str(tmp_path), str(file)):
+        status, out, _ = budget(capsys, VERL, "--gpu", "H200", "--model", model)
+        assert (status, f"model: {model} (" in " ".join(out.split())) == (0, True)
+
+
+def test_a_path_behind_a_variable_goes_by_its_last_part(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = budget(capsys, f"{VERL} actor_rollout_ref.model.path=$NOWHERE/Qwen3-0.6B", "--gpu", "H200")
+    assert (status, "shape of the public model" in out) == (0, True)
+
+
+def test_two_figures_with_their_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+    one = "trainer.n_gpus_per_node=1 actor_rollout_ref.rollout.tensor_model_parallel_size=1"
+    many = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=64 data.max_response_length=4096"
+    words = (f"{VERL} {one} {many}", "--gpu", "H100", "--model", "Qwen3-0.6B", "--solve", "micro_batch")
+    lengths = ("--prompt-tokens", "100,200", "--reply-tokens", "400,2000")
+    worst, _, _ = budget(capsys, *words)
+    status, out, _ = budget(capsys, *words, *lengths, "--format", "json")
+    told = json.loads(out)
+    assert (worst, status) == (1, 0)
+    assert (told["device"]["fits"], told["expected"]["fits"]) == (False, True)
+    assert told["expected"]["lengths"] == "prompts 100 to 200 tokens, replies 400 to 2000 tokens"
+    assert told["solve"]["expected_value"] > told["solve"]["value"]
+
+
+def test_bad_lengths_are_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = budget(capsys, VERL, "--model", "Qwen3-8B", "--gpu", "H100", "--reply-tokens", "2000,400")
+    assert (status, out) == (2, "")
+    assert "P99 not below P50" in err
+
+
+@pytest.mark.parametrize("more", [(), ("-v",), ("--reply-tokens", "100,500"), ("--solve", "micro_batch")])
+def test_the_screen_has_80_columns(capsys: pytest.CaptureFixture[str], more: tuple[str, ...]) -> None:
+    run = f"{VERL} algorithm.adv_estimator=gae actor_rollout_ref.actor.use_kl_loss=True"
+    _, out, _ = budget(capsys, run, "--model", "Qwen3-8B", "--gpu", "H100", *more)
+    assert [line for line in out.splitlines() if len(line) > 80] == []
+
+
+def test_a_step_has_a_time_and_the_host_a_size(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = budget(capsys, VERL, "--model", "Qwen3-8B", "--gpu", "H100", "--format", "json")
+    told = json.loads(out)
+    seconds = told["step_seconds"]
+    assert seconds["total"] == pytest.approx(seconds["rollout"] + seconds["log_prob"] + seconds["update"], abs=0.02)
+    assert told["host"]["gib_per_gpu"] > 5
 
 
 def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json", "--solve", "rollout.n")
     told = json.loads(out)
     assert status == 0
-    assert set(told) == {"schema", "trainer", "vllm", "device", "model", "problems", "changes", "solve"}
+    assert set(told) == {
+        "schema",
+        "trainer",
+        "vllm",
+        "device",
+        "model",
+        "problems",
+        "expected",
+        "host",
+        "step_seconds",
+        "changes",
+        "solve",
+    }
     assert set(told["trainer"]) == {"peak_allocated_gib", "peak_reserved_gib", "phase", "phases"}
     assert set(told["vllm"]) == {"weights_gib", "kv_gib", "graphs_gib", "asleep_gib"}
     assert set(told["device"]) == {"peak_gib", "band_gib", "phase", "limit_gib", "fits"}
@@ -87,8 +155,8 @@ def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> N
         ((MIG20, "--gpu", "voodoo2"), "for another GPU give its size, such as --gpu-memory 20GiB"),
         ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
         ((MIG20, "--gpu", "H200", "--solve", ""), "cannot solve for ''"),
-        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg or .png"),
-        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg, .png or .html"),
+        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg, .png or .html"),
         (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),
     ],
 )
@@ -106,7 +174,7 @@ def test_bad_input_is_one_sentence_and_status_2(
     [
         (("hidden_size", -1), "hidden_size"),
         (("model_type", "rwkv"), "rwkv"),
-        (("num_local_experts", 8), "expert"),
+        (("num_local_experts", 8), "has no experts"),
     ],
 )
 def test_a_model_that_cannot_be_told_gives_no_number(
@@ -159,6 +227,14 @@ def test_draws_the_same_figure_twice_and_leaves_nothing_else(
     assert drawn[0] == drawn[1]
     assert b"update step 2 and after" in drawn[0] or b"<svg" in drawn[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "two.svg"]
+
+
+def test_a_page_holds_the_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "memory.html"
+    assert budget(capsys, MIG20, "--gpu", "H200", "--figure", str(page))[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert (text.startswith("<!doctype html>"), text.count("<svg"), text.endswith("</html>\n")) == (True, 1, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["memory.html"]
 
 
 def test_a_figure_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:

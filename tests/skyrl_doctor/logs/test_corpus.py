@@ -43,6 +43,24 @@ def test_the_ends_of_lines_may_be_any(file: Path, tmp_path: Path) -> None:
     assert said(other) == file.parent.name
 
 
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("actions", "2026-01-15T16:04:20.7109104Z ##[error]Action "),
+        ("compiler", "2026-01-15T16:00:12.7886920Z /w/torch/csrc/profiler/metadata.cpp:128:26: error: "),
+        ("dataloader_worker", "ValueError: sequence_length=5284 is larger"),
+        ("llvm", "LLVM ERROR: Unsupported rounding mode"),
+        ("paid_api", "openai.APIStatusError: Error code: 402"),
+        ("rocm_error", "ROCm error: unspecified launch failure"),
+        ("timed_out_host", "requests.exceptions.ConnectTimeout: HTTPSConnectionPool(host="),
+    ],
+)
+def test_the_line_shown_is_the_one_with_the_reason(name: str, start: str) -> None:
+    unknown = diagnose([str(LOGS / "unknown" / f"{name}.log")]).diagnosis.unknown
+    assert unknown is not None
+    assert unknown.text.strip().startswith(start)
+
+
 def test_the_corpus_is_whole() -> None:
     core = {entry.id for entry in catalogue().entries if entry.core and When.LOG in entry.when}
     assert core - {file.parent.name for file in FILES} == set()

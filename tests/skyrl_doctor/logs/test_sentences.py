@@ -34,6 +34,16 @@ def test_values_come_from_the_line_or_from_those_below_it() -> None:
     assert explain(hit("no match")) == "? of ? are used"
 
 
+def test_a_part_without_a_value_is_left_out() -> None:
+    refused = Signature(
+        pattern=r"bad (?P<m>\w+)(?: (?P<key>\w+)=(?P<why>\d+))?",
+        sample="bad a",
+        explain="{m} was refused: {key}: {why}",
+    )
+    assert explain(hit("bad a", signature=refused)) == "a was refused"
+    assert explain(hit("bad a k=3", signature=refused)) == "a was refused: k: 3"
+
+
 def test_a_setting_is_named_as_the_framework_names_it() -> None:
     found = hit("limit is 7, used 9")
     assert remedy(found, "verl") == "Lower `actor_rollout_ref.rollout.max_model_len` to 7."

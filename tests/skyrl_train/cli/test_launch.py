@@ -138,3 +138,28 @@ def test_the_scripts_of_several_nodes_are_shown(capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert f"# {Path('job').absolute()}/trainer_node.sh\n#!/bin/bash\n" in shown
     assert shown.count("#   srun --export=ALL --nodes=2 ") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected", "said"),
+    [
+        (GOOD, ("--job-dir", "taken"), 2, "holds jobs.json of an earlier launch"),
+        (GOOD, ("--trainer-command", ""), 2, "data.train_files is empty"),
+        (
+            GOOD.replace("[model]", '[slurm]\ntrainer_time_limit = "1"\n[model]'),
+            (),
+            2,
+            "the warning would come at once",
+        ),
+        (BAD, (), 78, "the login gate refused: "),
+    ],
+)
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_dry_run_refuses_what_the_launch_refuses(
+    text: str, words: tuple[str, ...], expected: int, said: str, dry: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("taken").mkdir()
+    Path("taken/jobs.json").write_text("{}")
+    assert launch(text, *words, *(("--dry-run",) if dry else ())) == expected
+    assert said in capsys.readouterr().err
+    assert not Path("job").exists()

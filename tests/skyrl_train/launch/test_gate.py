@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from skyrl_train.launch import gate
 from skyrl_train.launch.gate import environment, error_lines
+from skyrl_train.launch.role import Role
 from skyrl_train.node.ray_env import RUNTIME_URL
 
 FOUND = {
@@ -52,3 +56,19 @@ def test_a_damaged_report_says_nothing(tmp_path: Path) -> None:
 def test_a_runtime_that_runs_elsewhere_is_the_doctors_to_try() -> None:
     assert environment("http://node07:8000") == {RUNTIME_URL: "http://node07:8000"}
     assert environment(None) == environment("two\nlines") == {}
+
+
+@pytest.mark.parametrize(
+    ("role", "payload", "ignored"),
+    [
+        (Role.RUNTIME, ("python", "-m", "skyrl_train", "runtime", "serve", "--job-dir", "j"), False),
+        (Role.RUNTIME, ("my-runtime",), True),
+        (Role.TRAINER, ("my-trainer",), False),
+    ],
+)
+def test_only_a_runtime_of_the_user_may_lack_podman(
+    role: Role, payload: tuple[str, ...], ignored: bool, tmp_path: Path
+) -> None:
+    words = gate.gated(role, str(tmp_path), payload)
+    assert ("POD011" in words) is ignored
+    assert words[-len(payload) :] == payload

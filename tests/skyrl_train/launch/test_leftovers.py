@@ -185,3 +185,60 @@ def test_sweep_refuses(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert dispatch(["sweep", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def pointed(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """The job's directory on the node, and its store elsewhere, which the directory names."""
+    own, store = Path(f"/tmp/skyrl-{os.getuid()}-{OURS}"), tmp_path / "stores" / f"skyrl-{os.getuid()}-{OURS}"
+    (store / "podman" / "graph").mkdir(parents=True)
+    own.mkdir(mode=0o700)
+    (own / "store_base").write_text(f"{store.parent}\n")
+    yield own, store
+    subprocess.run(["rm", "-rf", str(own)], check=True)
+
+
+def test_a_store_elsewhere_is_removed_with_the_job(pointed: tuple[Path, Path]) -> None:
+    own, store = pointed
+    (store.parent / "another").mkdir()
+    done = leftovers.of_dead_job(OURS, os.getuid())
+    assert (done.directories, done.troubles) == ([str(store), str(own)], [])
+    assert [path.name for path in store.parent.iterdir()] == ["another"]
+
+
+def test_the_end_of_the_job_removes_it_too(pointed: tuple[Path, Path]) -> None:
+    own, store = pointed
+    assert leftovers.of_this_job({"SLURM_JOB_ID": OURS}) == []
+    assert (own.exists(), store.exists()) == (False, False)
+
+
+def test_a_store_that_cannot_be_removed_can_still_be_found(
+    pointed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, store = pointed
+    removed = leftovers.remove
+    monkeypatch.setattr(
+        leftovers, "remove", lambda path, uid: "it is busy" if path == str(store) else removed(path, uid=uid)
+    )
+    assert leftovers.of_dead_job(OURS, os.getuid()).troubles == ["it is busy"]
+    assert (own / "store_base").exists()
+
+
+@pytest.mark.parametrize("text", ["", "\n", "relative\n", "{stores}/../stores\n", "{link}\n", "\0\n", "x" * 9000])
+def test_a_pointer_that_is_not_plain_names_nothing(pointed: tuple[Path, Path], tmp_path: Path, text: str) -> None:
+    own, store = pointed
+    (tmp_path / "link").symlink_to(store.parent)
+    (own / "store_base").write_text(text.format(stores=store.parent, link=tmp_path / "link"))
+    assert leftovers.stores_elsewhere(str(own), os.getuid()) == []
+    assert leftovers.stores_elsewhere(str(own), os.getuid() + 1) == []
+
+
+def test_a_pointer_that_is_a_link_or_a_pipe_is_not_read(pointed: tuple[Path, Path], tmp_path: Path) -> None:
+    own, store = pointed
+    (tmp_path / "text").write_text(f"{store.parent}\n")
+    (own / "store_base").unlink()
+    (own / "store_base").symlink_to(tmp_path / "text")
+    assert leftovers.stores_elsewhere(str(own), os.getuid()) == []
+    (own / "store_base").unlink()
+    os.mkfifo(own / "store_base")
+    assert leftovers.stores_elsewhere(str(own), os.getuid()) == []

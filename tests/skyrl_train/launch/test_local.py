@@ -126,7 +126,7 @@ def test_a_dry_run_names_the_directory_that_the_launch_would(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.toml").write_text('[model]\npath = "a/b"\n')
-    assert dispatch(["launch", "run.toml", "--dry-run", "--job-dir", "job"]) == 0
+    assert dispatch(["launch", "run.toml", "--dry-run", "--no-gate", "--job-dir", "job", "--runtime-only"]) == 0
     assert f"#SBATCH --comment={tmp_path}/job\n" in capsys.readouterr().out
     assert not (tmp_path / "job").exists()
 

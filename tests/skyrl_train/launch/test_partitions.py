@@ -78,3 +78,65 @@ def test_a_controller_that_does_not_answer_refuses_nothing() -> None:
         raise SlurmError("scontrol did not answer")
 
     refuse(parse('[model]\npath = "a/b"\n'), tuple(Role), silent)
+
+
+NODES = "64000|8|gpu:2g.20gb:2(S:0-1)\n128000|16|gpu:a100:4,gpu:2g.20gb:1\n"
+FITS: dict[str, object] = {"trainer_memory_mib": 128000, "trainer_cpus": 16, "gpus_per_node": 4}
+
+
+def sized(nodes: str = NODES, **slurm: object) -> str:
+    lines = "".join(f"{key} = {value!r}\n" for key, value in ({"runtime_cpus": 16} | FITS | slurm).items())
+    head = '[model]\npath = "a/b"\n[actor]\ndynamic_batch_size = true\n[agent]\nmax_parallel = 1\n'
+    config = parse(f"{head}[slurm]\n{lines}".replace("'", '"'))
+    try:
+        refuse(config, tuple(Role), lambda: TOLD, lambda _: nodes)
+    except UsageError as error:
+        return str(error).partition("start it: ")[2]
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("slurm", "fault"),
+    [
+        ({}, ""),
+        (
+            {"gpus_per_node": 3, "gpu_type": "2g.20gb"},
+            "slurm.gpus_per_node = 3, but no node of partition cpu has more than 2 GPUs of type 2g.20gb",
+        ),
+        (
+            {"gpus_per_node": 1, "gpu_type": "h100"},
+            "slurm.gpus_per_node = 1, but no node of partition cpu has more than 0 GPUs of type h100",
+        ),
+        ({"gpus_per_node": 6}, "slurm.gpus_per_node = 6, but no node of partition cpu has more than 5 GPUs"),
+        (
+            {"trainer_memory_mib": 128001},
+            "slurm.trainer_memory_mib = 128001, but no node of partition cpu has more than 128000",
+        ),
+        ({"runtime_cpus": 17}, "slurm.runtime_cpus = 17, but no node of partition cpu has more than 16"),
+        ({"extra": ["--mem=1G"], "trainer_memory_mib": 999999}, ""),
+        ({"gpu_partition": "cpu,old", "trainer_memory_mib": 999999}, ""),
+    ],
+)
+def test_what_no_node_has(slurm: dict[str, object], fault: str) -> None:
+    assert sized(**slurm) == fault
+
+
+@pytest.mark.parametrize("nodes", ["", "garbage\n", "x|y|z\n", "||\n"])
+def test_nodes_that_slurm_does_not_list_are_not_judged(nodes: str) -> None:
+    assert sized(nodes, trainer_memory_mib=999999, gpus_per_node=99) == ""
+
+
+def test_a_partition_that_slurm_does_not_have() -> None:
+    assert "slurm.gpu_partition = 'gpus', but Slurm has no partition gpus; it has cpu, gpu, old" in said(
+        gpu_partition="gpus"
+    )
+    assert said(gpu_partition="cpu,old") == ""
+    assert "Slurm has no partition nowhere" in said(gpu_partition="cpu,nowhere")
+    assert said("", gpu_partition="gpus") == ""
+
+
+def test_a_warning_that_would_come_at_once() -> None:
+    assert said("", trainer_time_limit="5", signal_before_end_s=300).endswith(
+        "slurm.signal_before_end_s = 300, but slurm.trainer_time_limit = 5 is only 300 s, so the warning would come at once; use at most 150"
+    )
+    assert said("", trainer_time_limit="6", signal_before_end_s=300) == ""

@@ -12,7 +12,6 @@ from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     PATIENCE_S,
     SLURM_EVERY_S,
-    TRAINER_ENDED,
     RuntimeWatch,
     TrainerWatch,
     why_not_ready,
@@ -70,11 +69,25 @@ def test_a_runtime_ends_with_its_trainer(tmp_path: Path) -> None:
     partner = TrainerWatch(str(tmp_path), Clock(), lambda _: slurm.JobState("RUNNING"))
     assert partner.lost() == ""
     write_ended(str(tmp_path), Role.TRAINER, Ended(0, "", 0))
-    assert partner.lost() == TRAINER_ENDED
+    assert partner.lost() == "the trainer job ended: done"
+
+
+def test_a_trainer_that_slurm_gave_up_names_its_own_end(tmp_path: Path) -> None:
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", Clock(), lambda _: True)
+    given_up = "the trainer job 8 ended without a report: JobState=NODE_FAIL Reason=NodeDown"
+    write_ended(str(tmp_path), Role.TRAINER, Ended(1, given_up, 0))
+    write_ended(str(tmp_path), Role.RUNTIME, Ended(0, given_up, 0))
+    assert pulse.lost() == given_up
 
 
 @pytest.mark.parametrize(
-    ("state", "told"), [("NODE_FAIL", "the trainer job 8 is NODE_FAIL"), ("PENDING", ""), ("RUNNING", "")]
+    ("state", "told"),
+    [
+        ("NODE_FAIL", "the trainer job 8 ended without a report: JobState=NODE_FAIL Reason=None"),
+        ("", "the trainer job 8 ended without a report, and Slurm no longer knows it"),
+        ("PENDING", ""),
+        ("RUNNING", ""),
+    ],
 )
 def test_of_a_trainer_that_was_killed_slurm_tells(tmp_path: Path, state: str, told: str) -> None:
     clock = Clock()

@@ -115,3 +115,22 @@ def test_stop_cancels_the_job_of_this_launch_alone() -> None:
     ):
         stop("7", "trainer", "/w/other", lambda _: ALIVE, told.append)
     assert told == ["7"]
+
+
+def test_the_checkpoints_are_found_from_any_directory(
+    job_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A launch with --job-dir: its relative paths begin where it was made."""
+    made = commands.Commands(runtime=("true",), trainer=("true",), work_dir=str(tmp_path / "project"))
+    commands.write(str(job_dir), made)
+    monkeypatch.chdir("/")
+    saved = next(line for line in shown(job_dir, capsys) if line.startswith("saved:"))
+    assert saved == f"saved:    no complete checkpoint in {tmp_path}/project/checkpoints/skyrl/run"
+
+
+def test_a_launch_that_is_over_needs_no_runtime(job_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (job_dir / "runtime_ready.flag").touch()
+    (job_dir / "runtime_url.txt").write_text("http://127.0.0.1:1\n")
+    for role in Role:
+        write_ended(str(job_dir), role, Ended(0, "", 0))
+    assert "health:   both jobs have ended" in shown(job_dir, capsys)

@@ -10,11 +10,11 @@ import pytest
 
 from skyrl_train.config.load import parse
 from skyrl_train.launch import directory, sidecar
-from skyrl_train.launch.closing import _end_other
+from skyrl_train.launch.closing import _end_other, close
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
-from skyrl_train.launch.supervise import _follow, supervise
+from skyrl_train.launch.supervise import _follow, _with_trainer, supervise
 from skyrl_train.launch.work import Work
 from skyrl_train.process import start, started
 
@@ -40,6 +40,73 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
         1,
         f"the runtime process {child.pid} is no longer running; it was never ready",
     )
+
+
+SILENT = parse('[model]\npath = "a/b"\n[watch]\nenabled = false\n')
+GIVEN_UP = "the trainer job 8 ended without a report: JobState=NODE_FAIL Reason=NodeDown"
+
+
+@pytest.mark.parametrize(
+    ("told", "expected", "trainer"),
+    [
+        (Ended(0, "", 1.0), (0, ""), (0, "")),
+        (Ended(3, "boom", 1.0), (0, "the trainer job ended: boom"), (3, "boom")),
+        (None, (0, GIVEN_UP), (1, GIVEN_UP)),
+    ],
+)
+def test_a_runtime_ends_well_when_its_trainer_has_ended(
+    told: Ended | None, expected: tuple[int, str], trainer: tuple[int, str], tmp_path: Path
+) -> None:
+    """A trainer that Slurm gave up is recorded by the runtime."""
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, config=SILENT, job_dir=str(tmp_path))
+    if told:
+        write_ended(str(tmp_path), Role.TRAINER, told)
+    ended = _with_trainer(work, GIVEN_UP if told is None else f"the trainer job ended: {told.reason or 'done'}")
+    recorded = read_ended(str(tmp_path), Role.TRAINER)
+    assert (ended.status, ended.reason) == expected
+    assert recorded is not None
+    assert (recorded.status, recorded.reason) == trainer
+
+
+@pytest.mark.parametrize(
+    ("jobs", "state", "summary", "writes"),
+    [
+        ({Role.RUNTIME: "7", Role.TRAINER: "8"}, "RUNNING", False, False),
+        ({Role.RUNTIME: "7", Role.TRAINER: "8"}, "NODE_FAIL", False, True),
+        ({Role.RUNTIME: "7", Role.TRAINER: "8"}, "CANCELLED", True, False),
+        ({Role.RUNTIME: "7"}, "RUNNING", False, True),
+    ],
+)
+def test_the_runtime_writes_the_post_mortem_of_a_trainer_that_cannot(
+    jobs: dict[Role, str], state: str, summary: bool, writes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "scontrol").write_text(f"#!/bin/sh\necho JobId=8 JobState={state} Reason=None\n")
+    (tmp_path / "bin" / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    write_jobs(str(tmp_path), jobs)
+    if summary:
+        (tmp_path / "summary.md").touch()
+    written: list[str] = []
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, config=SILENT, job_dir=str(tmp_path), environ={})
+    close(work, Ended(0, "", 1.0), clear=lambda _: [], write_summary=lambda _, at: written.append(at))
+    assert written == ([str(tmp_path)] if writes else [])
+
+
+def test_a_program_that_the_node_lacks_is_named(tmp_path: Path) -> None:
+    work = dataclasses.replace(
+        WARNED,
+        config=SILENT,
+        job_dir=str(tmp_path),
+        environ=dict(os.environ),
+        signals=Signals(),
+        payload=("no-such-program", "--x"),
+        external_url="",
+    )
+    assert supervise(work, words=lambda _: ("/bin/sh", "-c", "exit 127")) == 127
+    ended = read_ended(str(tmp_path), Role.TRAINER)
+    assert ended is not None
+    assert ended.reason == "the program 'no-such-program' was not found on this node"
 
 
 @pytest.fixture

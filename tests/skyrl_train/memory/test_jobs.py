@@ -90,7 +90,7 @@ def test_what_a_command_line_says() -> None:
             "nan",
             "gpu_memory_utilization is nan; expected a number above 0 and at most 1",
         ),
-        (f"{A}.actor.strategy", "megatron", f"{A}.actor.strategy is 'megatron'; only fsdp and fsdp2 are supported"),
+        (f"{A}.actor.strategy", "deepspeed", f"{A}.actor.strategy is 'deepspeed'; supported: fsdp, fsdp2, megatron"),
         (f"{A}.actor.use_kl_loss", "maybe", f"{A}.actor.use_kl_loss is 'maybe'; expected true or false"),
         (f"{A}.model.lora_rank", -1, "lora_rank is -1; expected 0 to 65536"),
         (

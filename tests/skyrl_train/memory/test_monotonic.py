@@ -32,6 +32,7 @@ def jobs(draw: st.DrawFn) -> Job:
         micro_batch=draw(st.integers(1, 4)),
         mini_batch=draw(st.sampled_from((1, 8, 64))),
         n=draw(st.sampled_from((1, 8))),
+        mixed_lengths=True,
         max_tokens=draw(st.sampled_from((None, None, 4096, 32768))),
         n_gpus=draw(st.sampled_from((1, 2, 8))),
         strategy=draw(st.sampled_from(("fsdp", "fsdp2"))),

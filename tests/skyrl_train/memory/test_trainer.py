@@ -11,8 +11,8 @@ import pytest
 
 from skyrl_train.memory import Component, Job, Phase, shape_from_config
 from skyrl_train.memory.micro_batch import backward, forward
-from skyrl_train.memory.states import actor_of
 from skyrl_train.memory.tape import Tape
+from skyrl_train.memory.trained import actor_of
 from skyrl_train.memory.trainer import WORKSPACE, trainer_phases
 
 SMALL: dict[str, Any] = {

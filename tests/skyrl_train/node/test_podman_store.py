@@ -10,6 +10,7 @@ from skyrl_train.node.podman_store import (
     job_store,
     kernel_has_rootless_overlay,
     storage_conf_text,
+    store_pointer,
 )
 from skyrl_train.node.settings import Directory, Preparation, Setting, TextFile
 
@@ -129,3 +130,11 @@ def test_which_kernels_mount_overlay_for_users(release: str, has: bool | None) -
 )
 def test_a_store_belongs_to_the_job_whose_number_it_bears(path: str, belongs: bool) -> None:
     assert belongs_to_job(path, "4711") is belongs
+
+
+def test_a_store_elsewhere_is_named_in_the_jobs_directory_on_the_node() -> None:
+    assert store_pointer(uid=1000, job_id="77", base="/tmp/") == Preparation()
+    assert store_pointer(uid=1000, job_id="77", base="/scratch") == Preparation(
+        directories=(Directory(path="/tmp/skyrl-1000-77"),),
+        files=(TextFile(path="/tmp/skyrl-1000-77/store_base", text="/scratch\n"),),
+    )

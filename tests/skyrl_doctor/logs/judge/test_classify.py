@@ -71,6 +71,7 @@ def verdict(
         (b"INFO cache: out of memory 3 times", NOTHING),
         (b"cache: out of memory. Proceeding without a cache.", NOTHING),
         (b"Ignore import error when loading own.cache: out of memory", NOTHING),
+        (b"[hub.py:7] Ignore import error when loading own.cache: out of memory", NOTHING),
         (b"RuntimeError: out of memory (see DEBUG=INFO)", Verdict(Kind.ROOT, (Evidence(GPU),))),
         (b"the level INFO: CUDA out of memory", Verdict(Kind.ROOT, (Evidence(GPU),))),
         (b"{'role': 'user', 'content': 'out of memory'}", Verdict(Kind.QUOTED)),

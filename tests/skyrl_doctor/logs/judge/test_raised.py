@@ -26,6 +26,12 @@ def test_an_exception_is_taken_apart() -> None:
     ) == Raised("AssertionError", "assert rows.size(0) == count", "vllm", "0.11.0")
 
 
+def test_a_message_that_ends_with_a_colon_has_its_reason_below() -> None:
+    assert raised("run - ERROR - Failed to load model:", "VideoProcessor requires Torchvision", "bye") == Raised(
+        "", "Failed to load model: VideoProcessor requires Torchvision", "", ""
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -118,7 +118,7 @@ def test_an_error_that_ends_in_advice_is_evidence() -> None:
 
 
 def test_a_near_pattern_must_stand_within_reach_above() -> None:
-    near, far = b"loss.backward()\n", b"fine\n" * 100
+    near, far = b"loss.backward()\n", b"fine\n" * 200
     error = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB\n"
     assert {name for name, _, _ in hits(near + error)} == {"MEM001", "MEM002"}
     assert {name for name, _, _ in hits(near + far + error)} == {"MEM001"}

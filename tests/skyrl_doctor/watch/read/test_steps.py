@@ -21,6 +21,22 @@ NO_STEPS = (
 NAMES = st.from_regex(r"[a-z_]{1,9}/[a-z_]{1,9}", fullmatch=True)
 
 
+def test_verl_s_file_logger() -> None:
+    text = (
+        b'{"step":12,"data":{"actor/grad_norm":null,"actor/lr":1e-06,"val-core/gsm8k/reward/mean@1":0.5,"note":"x"}}\n'
+        b'{"step":13,"data":{"critic/score/mean":-1}}\n{"step":14,"data":{}}\n{"id": 3, "data": {"a": 1}}\n'
+    )
+    first, second = StepReader().take(text, 5.0)
+    assert math.isnan(first.metrics["actor/grad_norm"])
+    assert {**first.metrics, "actor/grad_norm": 0.0} == {
+        "actor/grad_norm": 0.0,
+        "actor/lr": 1e-06,
+        "val-core/gsm8k/reward/mean@1": 0.5,
+    }
+    assert (first.step, first.trainer) == (12, "verl")
+    assert second == Step(at=5.0, step=13, metrics={"critic/score/mean": -1.0}, trainer="verl")
+
+
 def test_verl_with_ray_s_prefix_and_numpy_s_repr() -> None:
     text = (
         b"\x1b[36m(TaskRunner pid=81234)\x1b[0m step:12 - actor/loss:0.11 - critic/score/mean:np.float64(-0.5)"

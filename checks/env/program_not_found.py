@@ -1,0 +1,48 @@
+"""The program of a job is not installed on its node.
+
+## What it does
+Finds the lines with which the gate, the launch and Slurm report that the program of a job does not exist.
+
+## Why it breaks training
+The node has another `PATH`, another image or no such file system than the login node. The job passes its gate, waits for
+its runtime, and ends with status 127 before the first step.
+
+## How to fix
+Name the program with its full path on a file system that the node can read, or load its module or environment in the
+shell from which you launch.
+
+## Example
+    skyrl-doctor gate: passed, but the command 'my-trainer' does not exist
+    slurmstepd: error: execve(): my-trainer: No such file or directory
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+CAUSE = "the program {program} is not installed on the node of the job"
+REMEDY = (
+    "Name the program with a full path that the node can read, or load its module or environment before you launch."
+)
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bskyrl-doctor gate: passed, but the command '(?P<program>[^'\n]{1,300})' does not exist",
+        sample="skyrl-doctor gate: passed, but the command 'my-trainer' does not exist",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="skyrl-doctor",
+    ),
+    Signature(
+        pattern=r"\bskyrl-train job: (?:trainer|runtime): (?:the runtime job ended(?: before it was ready)?: )?the program '(?P<program>[^'\n]{1,300})' was not found on this node",
+        sample="skyrl-train job: trainer: the program 'my-trainer' was not found on this node",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"\bslurmstepd(?:-\S{1,64})?: error: execve\(\): (?P<program>\S{1,300}): No such file or directory",
+        sample="slurmstepd: error: execve(): my-trainer: No such file or directory",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="slurm",
+    ),
+)

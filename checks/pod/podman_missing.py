@@ -1,0 +1,50 @@
+"""Podman is not installed on a node that must start sandboxes.
+
+## What it does
+Looks for `podman` in the `PATH` of a machine that is examined as a runtime node (`--role runtime`, as the runtime job of a
+launch does). Without `--role` it does not apply: most CPU nodes need no Podman.
+
+## Why it breaks training
+The sandbox runtime ends when it starts, after the trainer has taken its GPU and waits for sandboxes.
+
+## How to fix
+Ask the administrators to install Podman on every sandbox node, or run the runtime job where it is
+(`slurm.cpu_partition`, `slurm.exclude`). If your own `--runtime-command` needs no Podman, the gate leaves this check out.
+
+## Example
+    FileNotFoundError: [Errno 2] No such file or directory: 'podman'
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.host import Host, Roles
+from skyrl_doctor.facts.podman.program import Podman
+
+SIGNATURES = (
+    Signature(
+        pattern=r"FileNotFoundError: .{0,40}No such file or directory: '(?:/\S{0,100}/)?podman'|\bskyrl-train \w[\w ]{0,30}: (?:error: )?podman (?:is not installed here; run|cannot be started: \[Errno 2\])",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: 'podman'",
+        explain="Podman is not installed on the node of the sandboxes",
+        versions="python, skyrl-train",
+    ),
+)
+
+
+@check("POD011", roles=[Role.RUNTIME], fix="operator: only an administrator installs programs")
+def podman_missing(podman: Podman | None, roles: Roles, host: Host) -> Iterator[Finding]:
+    if podman is not None:
+        return
+    if not roles.asked:
+        raise NotApplicable("podman is not installed here, and the role runtime was not requested")
+    yield Finding(
+        message=f"podman is not in the PATH of {host.name}; expected it, because it starts the sandboxes",
+        remedy=Remedy(
+            kind=RemedyKind.ASK_ADMIN,
+            summary="ask for the package podman on every sandbox node, or exclude this node (slurm.exclude)",
+            commands=(f"sbatch --exclude={host.name} …",),
+        ),
+    )

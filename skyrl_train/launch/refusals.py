@@ -1,0 +1,27 @@
+"""What a login node can refuse beside the doctor's findings. `launch` and `launch --dry-run` share it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from skyrl_train.launch.request import Request
+from skyrl_train.launch.role import Role
+
+if TYPE_CHECKING:
+    from skyrl_train.launch.launch import LaunchPlan
+
+
+def refuse(request: Request, plan: "LaunchPlan", say: Callable[[str], None]) -> None:
+    """UsageError if the launch would fail on its nodes or never leave the queue."""
+    from skyrl_train.config.tasks import refuse_without_tasks
+    from skyrl_train.launch import partitions
+    from skyrl_train.launch.needs import refuse_without_packages
+    from skyrl_train.launch.task_rows import refuse_bad_rows
+
+    if Role.RUNTIME in plan.roles and not request.runtime_command:
+        refuse_without_packages(Role.RUNTIME, plan.python)
+    if Role.TRAINER in plan.roles and not (plan.prime or request.trainer_command):
+        refuse_without_tasks(plan.config)
+        refuse_without_packages(Role.TRAINER, plan.config.python.interpreter or plan.python)
+        refuse_bad_rows(plan.config, plan.work_dir, say)
+    if not request.local:
+        partitions.refuse(plan.config, plan.roles, has_own_options=plan.prime is not None)

@@ -1,0 +1,35 @@
+"""The lengths of sequences that a run is expected to have, in tokens."""
+
+import math
+from typing import NamedTuple
+
+from skyrl_train.memory.errors import BadJobError
+
+
+class Lengths(NamedTuple):
+    """The median and the 99th percentile."""
+
+    p50: int
+    p99: int
+
+    def of(self, sequences: int) -> int:
+        """The tokens of a full micro batch. The spread of a sum grows with the square root of its parts."""
+        return round(sequences * self.p50 + (self.p99 - self.p50) * math.sqrt(sequences))
+
+
+def together(prompt: Lengths, reply: Lengths) -> Lengths:
+    """The lengths of prompt and reply in one sequence, if the two do not depend on each other."""
+    spread = math.hypot(prompt.p99 - prompt.p50, reply.p99 - reply.p50)
+    p50 = prompt.p50 + reply.p50
+    return Lengths(p50, p50 + round(spread))
+
+
+def lengths_from(text: str) -> Lengths:
+    """`P50,P99` as a user writes it."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) <= 9 for part in parts):
+        raise BadJobError(f"{text!r} is not P50,P99; expected two numbers of tokens, such as 400,1800")
+    found = Lengths(int(parts[0]), int(parts[1]))
+    if not 1 <= found.p50 <= found.p99:
+        raise BadJobError(f"{text!r}: expected 1 or more tokens, and P99 not below P50")
+    return found

@@ -1,0 +1,122 @@
+"""The jobs of SkyRL, of fine-tuning, and of rollouts on GPUs of their own."""
+
+import pytest
+
+from plans import plan
+from skyrl_doctor.budget.job import memory_job
+from skyrl_doctor.budget.sft_job import is_sft, sft_job
+from skyrl_doctor.budget.skyrl_job import skyrl_job
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_train.config.parallel import Parallel
+from skyrl_train.memory import UnsupportedJobError, job_from_verl
+from skyrl_train.memory.prime_job import part_job
+
+ROLLOUT = "actor_rollout_ref.rollout"
+
+
+def test_skyrls_own_defaults() -> None:
+    job = skyrl_job({"trainer.policy.model.path": "Qwen/Qwen3-8B"})
+    assert (job.prompt_length, job.response_length, job.n, job.strategy) == (512, 1024, 5, "fsdp2")
+    assert (job.param_offload, job.reference, job.train_batch, job.mini_batch) == (True, True, 1024, 256)
+    assert job.rollout is not None
+    assert (job.rollout.utilization, job.rollout.separate) == (0.8, False)
+
+
+def test_skyrl_with_engines_of_their_own() -> None:
+    job = skyrl_job(
+        {
+            "trainer.placement.colocate_all": False,
+            "trainer.placement.policy_num_gpus_per_node": 4,
+            "generator.inference_engine.num_engines": 2,
+            "generator.inference_engine.tensor_parallel_size": 2,
+            "generator.max_input_length": 4096,
+        }
+    )
+    assert job.rollout is not None
+    assert (job.rollout.separate, job.rollout.gpus, job.n_gpus, job.param_offload) == (True, 4, 4, False)
+    assert job.prompt_length + job.response_length == 4096 + 1024
+
+
+def test_skyrls_megatron() -> None:
+    table = "trainer.policy.megatron_config"
+    job = skyrl_job(
+        {
+            "trainer.strategy": "megatron",
+            "trainer.placement.policy_num_gpus_per_node": 8,
+            f"{table}.tensor_model_parallel_size": 4,
+            f"{table}.expert_model_parallel_size": 8,
+            f"{table}.expert_tensor_parallel_size": 1,
+        }
+    )
+    assert (job.strategy, job.parallel) == ("megatron", Parallel(tensor=4, expert=8, expert_tensor=1))
+
+
+def test_another_strategy_of_skyrl_is_refused() -> None:
+    with pytest.raises(UnsupportedJobError, match="supported: fsdp, fsdp2, megatron"):
+        skyrl_job({"trainer.strategy": "deepspeed"})
+
+
+def test_fine_tuning_has_no_rollouts() -> None:
+    values: dict[str, object] = {
+        "model.path": "Qwen/Qwen3-8B",
+        "data.micro_batch_size_per_gpu": 8,
+        "data.use_dynamic_bsz": False,
+        "data.max_length": 2048,
+        "model.lora_rank": 32,
+    }
+    job = sft_job(values, 4)
+    assert is_sft(values)
+    assert (job.framework, job.rollout, job.n_gpus, job.micro_batch) == ("sft", None, 4, 8)
+    assert (job.longest, job.lora_rank, job.max_tokens) == (2048, 32, None)
+
+
+def test_a_run_of_an_actor_is_no_fine_tuning() -> None:
+    assert not is_sft({"actor_rollout_ref.model.path": "x", "data.max_prompt_length": 1})
+
+
+def test_rollouts_on_gpus_of_their_own() -> None:
+    job = job_from_verl({"rollout.n_gpus_per_node": 4, "rollout.nnodes": 2, f"{ROLLOUT}.tensor_model_parallel_size": 8})
+    assert job.rollout is not None
+    assert (job.rollout.separate, job.rollout.gpus) == (True, 8)
+
+
+def test_validation_alone_trains_nothing() -> None:
+    assert job_from_verl({"trainer.val_only": True}).val_only
+
+
+def test_the_old_micro_batch_counts_all_gpus() -> None:
+    old = {"actor_rollout_ref.actor.ppo_micro_batch_size": 64, "trainer.n_gpus_per_node": 8}
+    assert job_from_verl(old).micro_batch == 8
+    assert job_from_verl({**old, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 2}).micro_batch == 2
+
+
+def test_an_engine_like_fsdp2_has_a_table_of_its_own() -> None:
+    actor = "actor_rollout_ref.actor"
+    job = job_from_verl({f"{actor}.strategy": "veomni", f"{actor}.veomni.param_offload": True})
+    assert (job.strategy, job.param_offload) == ("fsdp2", True)
+
+
+def test_fp8_weights_and_cache() -> None:
+    job = job_from_verl({f"{ROLLOUT}.quantization": "fp8", f"{ROLLOUT}.engine_kwargs.vllm.kv_cache_dtype": "fp8"})
+    assert job.rollout is not None
+    assert (job.rollout.dtype, job.rollout.kv_dtype) == ("fp8", "fp8")
+
+
+def test_prime_rls_fine_tuning() -> None:
+    job = part_job({"data.seq_len": 4096, "data.micro_batch_size": 2, "model.name": "x", "optim.lr": 1e-5})
+    assert (job.framework, job.longest, job.micro_batch, job.whole_cross_entropy) == ("sft", 4096, 2, True)
+    with pytest.raises(UnsupportedJobError, match="pass the file of"):
+        part_job({"model.name": "x", "server.port": 8000})
+
+
+def test_a_number_of_gpus_that_only_the_script_knows() -> None:
+    script = "torchrun --nproc_per_node=$1 -m verl.trainer.sft_trainer model.path=Qwen/Qwen3-8B data.max_length=512"
+    made = plan(script, "run.sh")
+    with pytest.raises(Exception, match="pass --gpus N"):
+        memory_job(made)
+    assert memory_job(made, gpus=4).n_gpus == 4
+
+
+def test_not_applicable_names_what_to_change() -> None:
+    with pytest.raises(NotApplicable, match="set it to false for a rough figure"):
+        memory_job(plan("python -m verl.trainer.main_ppo distillation.enabled=true", "run.sh"))

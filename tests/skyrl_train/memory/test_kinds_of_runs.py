@@ -1,0 +1,107 @@
+"""Runs that leave phases out, and what only some trainers hold."""
+
+from dataclasses import replace
+
+import pytest
+
+from skyrl_train.config.parallel import Parallel
+from skyrl_train.memory import (
+    GIB,
+    Component,
+    Critic,
+    Job,
+    Phase,
+    Rollout,
+    budget,
+    changes,
+    device_named,
+    job_from_verl,
+    shape_from_config,
+)
+from skyrl_train.memory.known import known_config
+from skyrl_train.memory.prime_job import as_prime
+from skyrl_train.memory.trained import actor_of
+
+SHAPE = shape_from_config(known_config("Qwen3-0.6B") or {})
+DEVICE = device_named("H100")
+JOB = Job(prompt_length=512, response_length=512)
+
+
+def test_validation_alone_loads_syncs_and_generates() -> None:
+    found = budget(SHAPE, replace(JOB, val_only=True), DEVICE)
+    assert [phase.phase for phase in found.phases] == [Phase.LOAD, Phase.ROLLOUT, Phase.WEIGHT_SYNC]
+
+
+def test_fine_tuning_has_no_rollouts_and_no_log_probs() -> None:
+    found = budget(SHAPE, replace(JOB, framework="sft", rollout=None), DEVICE)
+    assert [phase.phase for phase in found.phases] == [
+        Phase.LOAD,
+        Phase.UPDATE_FIRST,
+        Phase.UPDATE,
+        Phase.CHECKPOINT,
+    ]
+
+
+def test_rollouts_on_their_own_gpus_share_nothing() -> None:
+    found = budget(SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4)), DEVICE)
+    with_vllm = {phase.phase: set(phase.components) for phase in found.phases if Component.VLLM in phase.components}
+    assert with_vllm == {Phase.ROLLOUT: {Component.VLLM}}
+
+
+def test_prime_rl_adapts_the_experts_too() -> None:
+    sparse = shape_from_config(known_config("Qwen3-30B-A3B") or {})
+    verl = replace(JOB, lora_rank=16)
+    more = [actor_of(sparse, job).adapter_parameters for job in (verl, as_prime(verl, None))]
+    assert more[1] - more[0] == 48 * 128 * 3 * 16 * (2048 + 768)
+
+
+@pytest.mark.parametrize(
+    ("model", "gpus", "tokens", "measured"),
+    [
+        ("Qwen3-0.6B", 1, 8192, 31.7),
+        ("Qwen3-0.6B", 1, 16384, 52.8),
+        ("Qwen3-4B-Instruct-2507", 8, 16384, 54.6),
+        ("Qwen3-30B-A3B-Instruct-2507", 8, 16384, 106.4),
+    ],
+)
+def test_prime_rls_fine_tuning_holds_float32_logits(model: str, gpus: int, tokens: int, measured: float) -> None:
+    job = as_prime(replace(JOB, response_length=tokens - 512, n_gpus=gpus), None, spares_logits=True)
+    job = replace(job, framework="sft", whole_cross_entropy=True, mini_batch=2 * gpus)
+    found = budget(shape_from_config(known_config(model) or {}), job, device_named("B200"))
+    steps = [phase.reserved for phase in found.phases if "step" in phase.phase]
+    assert max(steps) / GIB == pytest.approx(measured, rel=0.1)
+
+
+def test_a_waiting_megatron_critic_keeps_its_gradients() -> None:
+    job = replace(JOB, strategy="megatron", parallel=Parallel(), rollout=None)
+    actor = actor_of(SHAPE, job)
+    assert actor.at_rest == actor.weights + actor.gradients + actor.optimizer
+    assert actor_of(SHAPE, replace(job, grad_offload=True)).at_rest == actor.weights + actor.optimizer
+
+
+def test_a_critic_without_checkpointing_is_advised_to_turn_it_on() -> None:
+    job = replace(
+        JOB, prompt_length=8192, response_length=8192, critic=Critic(micro_batch=8, gradient_checkpointing=False)
+    )
+    found = changes(SHAPE, job, DEVICE)
+    assert found[0].settings == (("critic.model.enable_gradient_checkpointing", "true"),)
+
+
+def test_offloaded_activations_leave_two_checkpoints() -> None:
+    job = replace(JOB, response_length=16384 - 512, rollout=None)
+    whole, away = (
+        next(phase for phase in budget(SHAPE, each, DEVICE).phases if phase.phase is Phase.UPDATE).allocated
+        for each in (job, replace(job, activation_offload=True))
+    )
+    assert whole > away
+
+
+def test_several_gpus_of_sequence_parallel_share_the_tokens() -> None:
+    job = job_from_verl(
+        {
+            "algorithm.adv_estimator": "grpo",
+            "actor_rollout_ref.actor.ulysses_sequence_parallel_size": 4,
+            "trainer.n_gpus_per_node": 8,
+        }
+    )
+    assert job.tokens(1, None) == 256
