@@ -24,7 +24,8 @@ from skyrl_doctor.core.time_limit import call_within
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
+from skyrl_doctor.machine.redact import Redactor, secrets_of
+from skyrl_doctor.machine.secret_names import is_secret_key
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.groups import ambiguous
 from skyrl_doctor.plan.load import load, read_target, runs_of
@@ -182,7 +183,9 @@ def _plans(reader: Machine, options: Options) -> tuple[tuple[Plan, ...], tuple[R
             refused.append(Refusal(target, str(error)))
     unclear = dict(ambiguous(readings))
     refused += [Refusal(target, reason) for target, reason in unclear.items()]
-    return runs_of([one for one in readings if one[0] not in unclear]), tuple(refused)
+    redact = Redactor(secrets_of(_or_default(reader.environ, {})))
+    clean = tuple(Refusal(redact(one.target), redact(one.reason)) for one in refused)
+    return runs_of([one for one in readings if one[0] not in unclear]), clean
 
 
 def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:
@@ -198,18 +201,20 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
         raise UsageError("no check left to run: --ignore removes every check that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
-    outcomes = examine(chosen.run, gathering, redact=_redactor(machine, context.plan), observe=observe)
+    redact = _redactor(machine, context.plan)
+    outcomes = examine(chosen.run, gathering, redact=redact, observe=observe)
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
         outcomes=tuple(sorted((*judged, *chosen.skipped), key=lambda outcome: outcome.id)),
         roles=tuple(sorted(context.roles.roles)),
         targets=context.plan.targets,
+        target_names=tuple(map(redact, context.plan.targets)),
         dialect=context.plan.dialect,
         duration_s=time.monotonic() - options.started,
         version=VERSION,
         host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
-        notes=(*context.registry.broken, *notes(waivers, today), *_combined(context.plan)),
+        notes=tuple(map(redact, (*context.registry.broken, *notes(waivers, today), *_combined(context.plan)))),
         gpus=inventory.device_uuids(gathering.results),
         versions=inventory.stack_versions(gathering.results),
         traits=_traits(gathering, options),

@@ -80,6 +80,8 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
         "skyrl_train",
         "skyrl_train.contracts",
         "skyrl_train.contracts.command_line",
+        "skyrl_train.contracts.printable",
+        "skyrl_train.contracts.screen",
         "skyrl_train.contracts.version",
     }
 

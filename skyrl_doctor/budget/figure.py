@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.facts.gpu.budget import GpuBudget
+from skyrl_train.contracts.files import replacing
 from skyrl_train.memory import Component, gib
 
 if TYPE_CHECKING:
@@ -51,25 +52,20 @@ def _fill(axes: "Axes", memory: GpuBudget) -> None:
 
 
 def _save(figure: Any, path: str, form: str, title: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        if form == ".html":
-            _write_page(figure, temporary, title)
-        else:
-            figure.savefig(temporary, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
-        os.replace(temporary, path)
+        with replacing(path) as file:
+            if form == ".html":
+                file.write(_page(figure, title).encode())
+            else:
+                figure.savefig(file, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
-def _write_page(figure: Any, path: str, title: str) -> None:
+def _page(figure: Any, title: str) -> str:
     """A page of its own, with the SVG in it."""
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None})
     svg = picture.getvalue()
     head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>GPU memory of {html.escape(title)}</title>\n'
-    with open(path, "w", encoding="utf-8") as page:
-        page.write(f"{head}{svg[svg.index('<svg') :]}</html>\n")
+    return f"{head}{svg[svg.index('<svg') :]}</html>\n"

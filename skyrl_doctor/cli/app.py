@@ -21,6 +21,16 @@ COMMANDS = {
     "site-check": "check a site's installation of the Slurm scripts, with one job of each kind",
     "record": "record what the probes read from this machine, without secrets",
 }
+
+
+def _without_secrets(text: str) -> str:
+    import os
+
+    from skyrl_doctor.machine.redact import Redactor  # only a refusal needs it
+
+    return Redactor.of(os.environ)(text)
+
+
 SKYRL_DOCTOR = Program(
     name="skyrl-doctor",
     description="Checks agent RL training before, during and after a job.",
@@ -29,6 +39,7 @@ SKYRL_DOCTOR = Program(
     commands=COMMANDS,
     bad_input=UsageError,
     modules={"list": "listing", "site-check": "site_check"},
+    clean=_without_secrets,
 )
 
 

@@ -1,11 +1,13 @@
 """skyrl-doctor budget: estimates the GPU memory of a run. Exit status 0: fits, 1: does not fit, 2: no estimate."""
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_versions
+from skyrl_train.contracts.screen import print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.budget.lengths import KnownLengths
@@ -180,11 +182,16 @@ def _write(args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "
 
         sys.stdout.write(encode(show.budget_data(plan, found, solved)))
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in show.budget_lines(plan, found, solved, verbose=args.verbose)))
+        print_lines(show.budget_lines(plan, found, solved, verbose=args.verbose))
 
 
 def _print_problems(plan: "Plan") -> None:
     """Prints on stderr what is wrong with the target; the estimate ignores those lines."""
+    if not plan.problems:
+        return
+    from skyrl_doctor.machine.redact import Redactor
+
+    redact = Redactor.of(os.environ)
     for problem in plan.problems:
         line = "" if problem.location.line is None else f":{problem.location.line}"
-        sys.stderr.write(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}\n")
+        print_note(redact(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}"))

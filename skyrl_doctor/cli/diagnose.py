@@ -5,6 +5,8 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_lines, print_note
+
 if TYPE_CHECKING:
     from skyrl_doctor.logs.cause.root_cause import Diagnosis
 
@@ -36,11 +38,11 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.report.json import encode
 
     found = diagnose(args.paths, site_s=time.localtime().tm_gmtoff)
+    redact = Redactor.of(os.environ)
     for reason in found.unread:
-        sys.stderr.write(f"skyrl-doctor diagnose: {reason}\n")
+        print_note(redact(f"skyrl-doctor diagnose: {reason}"))
     if not found.read:
         return UNREADABLE
-    redact = Redactor.of(os.environ)
     diagnosis, configured = found.diagnosis, tuple[str, ...]()
     if args.config:
         from skyrl_doctor.cli.configured import read_configured
@@ -55,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
         from skyrl_doctor.logs.show import text
 
         lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured)
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        print_lines(lines)
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
     if len(found.empty) == len(found.read):
-        sys.stderr.write(f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}\n")
+        print_note(f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}")
     return UNREADABLE if found.unread else 0
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -18,7 +17,8 @@ from skyrl_doctor.plan.edits.repair import Found, Repair, Texts, repair
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime_renames import unmoved
-from skyrl_doctor.plan.source import COMMAND_LINE, decode, read_source
+from skyrl_doctor.plan.source import COMMAND_LINE, LIMIT_BYTES, decode, read_source
+from skyrl_train.contracts.files import replacing
 
 MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
 """This fix rewrites the whole file, so it runs only if the user names it."""
@@ -67,7 +67,8 @@ def write(proposal: Proposal) -> None:
         data, before = _read_plain(path)
         if decode(path, data) != proposal.old:
             raise UsageError(f"{path} has changed since it was read; nothing was written")
-        _replace(path, (_BOM if data.startswith(_BOM) else b"") + proposal.new.encode(), before)
+        with replacing(path, like=before) as file:
+            file.write((_BOM if data.startswith(_BOM) else b"") + proposal.new.encode())
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
@@ -84,21 +85,7 @@ def _read_plain(path: str) -> tuple[bytes, os.stat_result]:
             raise UsageError(
                 f"cannot write {path}: the file has {before.st_nlink} names (hard links), and only one would change"
             )
-        return file.read(), before
-
-
-def _replace(path: str, data: bytes, before: os.stat_result) -> None:
-    """Writes a new file beside the old one, with its mode and owner, and renames it."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path) or ".")
-    try:
-        with open(descriptor, "wb") as new:
-            new.write(data)
-            new.flush()
-            if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(new.fileno(), before.st_uid, before.st_gid)
-            os.fchmod(new.fileno(), stat.S_IMODE(before.st_mode))
-            os.fsync(new.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        data = file.read(LIMIT_BYTES + 1)
+        if len(data) > LIMIT_BYTES:
+            raise UsageError(f"cannot write {path}: larger than {LIMIT_BYTES >> 20} MiB")
+        return data, before

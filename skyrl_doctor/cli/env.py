@@ -1,9 +1,9 @@
 """skyrl-doctor env: prints the variables that this node needs, for a shell's eval or for a Slurm TaskProlog."""
 
 import argparse
-import sys
 
 from skyrl_doctor.cli.options import add_examination
+from skyrl_train.contracts.screen import print_exact, print_note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     advice = advice_of(args)
     for text in (*advice.prepared.refusals, *advice.unknown):
-        sys.stderr.write(f"skyrl-doctor env: skipped: {text}\n")
+        print_note(f"skyrl-doctor env: skipped: {text}")
     preparation = advice.prepared.preparation
     if args.taskprolog:
         try:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
                 apply(preparation)
         except OSError as error:
             raise UsageError(str(error)) from None
-        sys.stdout.write(taskprolog(preparation))
+        print_exact(taskprolog(preparation))
     else:
-        sys.stdout.write(shell(preparation))
+        print_exact(shell(preparation))
     return 0

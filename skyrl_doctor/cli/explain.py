@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from skyrl_train.contracts.screen import print_lines
+
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
     from skyrl_doctor.core.check import Check
@@ -24,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         sys.stdout.write(encode(page_data(entry, check)))
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in page_lines(entry, check)))
+        print_lines(page_lines(entry, check))
     return 0
 
 

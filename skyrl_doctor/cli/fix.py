@@ -6,12 +6,12 @@ shell that started it, so for variables the command prints the line to paste.
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_examination
+from skyrl_train.contracts.screen import print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
     from skyrl_doctor.core.model import Outcome, Remedy
@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     report = examine(machine_of(args), LocalMachine(), options_of(args))
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
     for outcome in failed:
-        sys.stdout.write("".join(f"{line}\n" for line in _finding_lines(outcome)))
+        print_lines(_finding_lines(outcome))
     if not failed:
         unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
-        sys.stdout.write(f"nothing to fix{not_known}\n")
+        print_line(f"nothing to fix{not_known}")
         return report.code
     edited = _edit(args, failed)
     if args.apply:
@@ -72,11 +72,11 @@ def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> frozenset[st
     made = proposed_repair(lambda: machine_of(args), options_of(args), failed)
     changed = [proposal for proposal in made.proposals if proposal.new != proposal.old]
     for proposal in changed:
-        sys.stdout.write(diff(proposal))
+        print_exact(diff(proposal))
         if args.apply:
             write(proposal)
-            sys.stdout.write(f"wrote {proposal.file}\n")
-    sys.stdout.write("".join(f"{line}\n" for line in unapplied_settings(made.proposals)))
+            print_line(f"wrote {proposal.file}")
+    print_lines(unapplied_settings(made.proposals))
     return made.fixed if changed and args.apply else frozenset()
 
 
@@ -125,8 +125,8 @@ def _apply(args: argparse.Namespace, failed: set[str]) -> None:
             made = apply(preparation)
         except OSError as error:
             raise UsageError(str(error)) from None
-        sys.stdout.write("".join(f"created {path}\n" for path in made))
-        sys.stdout.write(f"for {', '.join(cured)}, run in the shell that starts the job: {EVAL.format(role)}\n")
+        print_lines(f"created {path}" for path in made)
+        print_line(f"for {', '.join(cured)}, run in the shell that starts the job: {EVAL.format(role)}")
         failed -= set(cured)
     if failed:
-        sys.stdout.write(f"fix by hand: {', '.join(sorted(failed))}\n")
+        print_line(f"fix by hand: {', '.join(sorted(failed))}")

@@ -11,6 +11,7 @@ import sys
 
 from skyrl_doctor.cli.options import add_examination, add_nodes, add_report
 from skyrl_doctor.core.errors import UsageError
+from skyrl_train.contracts.screen import print_note
 
 REFUSED = 78
 NOT_FOUND = 127
@@ -70,4 +71,4 @@ def _exec(command: list[str]) -> int:
 
 
 def _print_error(text: str) -> None:
-    sys.stderr.write(f"skyrl-doctor gate: {text}\n")
+    print_note(f"skyrl-doctor gate: {text}")

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from skyrl_train.contracts.screen import print_lines, print_note
+
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
     from skyrl_doctor.core.check import Check
@@ -29,8 +31,9 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         sys.stdout.write(encode({"schema": 1, "failures": known, "notes": list(registry.broken)}))
         return 0
-    sys.stdout.write("".join(f"{line}\n" for line in table(known)))
-    sys.stderr.write("".join(f"skyrl-doctor list: {note}\n" for note in registry.broken))
+    print_lines(table(known))
+    for note in registry.broken:
+        print_note(f"skyrl-doctor list: {note}")
     return 0
 
 

@@ -1,9 +1,9 @@
 """skyrl-doctor record: runs every probe and stores what it read, without secrets."""
 
 import argparse
-import sys
 
 from skyrl_doctor.cli.options import add_examination
+from skyrl_train.contracts.screen import print_line
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         recorder.write(args.directory, about=about)
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
-    sys.stdout.write(
-        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; check it before you send it\n"
+    print_line(
+        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; check it before you send it"
     )
     return 0

@@ -102,7 +102,7 @@ def write_report(path: str, text: str) -> None:
         if os.path.exists(path) and not os.path.isfile(path):
             _write_through(path, text)
         else:
-            files.write_whole(os.path.realpath(path), text)
+            files.write_whole(files.target_of_own_link(path), text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 

@@ -7,6 +7,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_line
+
 if TYPE_CHECKING:
     from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.watch.loop import Watch
@@ -114,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
 
     if not os.path.exists(args.place):
         raise UsageError(f"{args.place} does not exist; give a job directory or a log")
+    if not (os.path.isdir(args.place) or os.path.isfile(args.place)):
+        raise UsageError(f"{args.place} is neither a directory nor a regular file; give a job directory or a log")
     if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal; without it the watch prints a line for each step and finding")
     if args.tui and importlib.util.find_spec("textual") is None:
@@ -224,7 +228,7 @@ def _post_mortem(job_dir: str) -> int:
 def _tell(text: str) -> None:
     """Prints a line. A closed pipe must not end the watch."""
     try:
-        sys.stdout.write(f"{text}\n")
+        print_line(f"{text}")
         sys.stdout.flush()
     except OSError:
         return

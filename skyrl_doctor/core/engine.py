@@ -95,6 +95,7 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
             message=redact(finding.message),
             evidence=tuple(map(redact, finding.evidence)),
             remedy=_redacted_remedy(finding.remedy, redact) if finding.remedy else None,
+            location=finding.location and dataclasses.replace(finding.location, file=redact(finding.location.file)),
         )
         for finding in outcome.findings
     )

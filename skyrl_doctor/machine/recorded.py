@@ -18,6 +18,7 @@ from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import MIB, Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.redact import Redactor
+from skyrl_train.contracts.files import replacing
 
 T = TypeVar("T")
 FORMAT = 1
@@ -171,8 +172,5 @@ def _text(path: str) -> str:
 
 
 def _replace(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    os.replace(temporary, path)
+    with replacing(path, mode=0o600) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))

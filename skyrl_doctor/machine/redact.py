@@ -6,43 +6,14 @@ random for each run, so that a token reveals nothing about its secret.
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-SECRET_NAME = re.compile(
-    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH|SESSION|LICENSE|SIGNING|ENCRYPTION)_?KEYS?(?:_\d+)?|KEY|SECRETS"
-    r"|CREDENTIALS?|COOKIES?|BEARER|PAT|SAS|AUTHORIZATION|WEBHOOK(?:_URL)?|DSN|AUTH|HEADERS?|CONN(?:ECTION)?_STR(?:ING)?)$"
-    r"|(?:PASSWORDS?|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|_PWD|_PASS|SSHPASS)$",
-    re.IGNORECASE,
-)
-"""Matches names of variables whose value is a secret."""
+from skyrl_doctor.machine import secret_forms, secret_places
+from skyrl_doctor.machine.secret_names import is_secret_name
 
-OPTION = re.compile(r"(?i)--[\w-]*(?:api[_-]?key|token|secret|password|passwd)[\s=\0]+(?P<value>[^\s\0<]{6,})")
-"""Matches an option with a secret in a command line. In /proc the words are separated by NUL."""
-
-SECRET_TEXT = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(
-        r"\b(?:hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|wandb_v\d_\w{16,})"
-    ),
-    re.compile(
-        r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bxox[abposr]-[A-Za-z0-9-]{10,}|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}"
-    ),
-    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
-    re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)"),
-    re.compile(r"(?<=://)[^\s/@:'\"]{8,}(?=@)"),
-    re.compile(r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/(?P<value>[^\s'\"]+)"),
-    re.compile(r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+(?P<value>[^\s<\"']{8,})"),
-    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{8,}"),
-    re.compile(r"(?i)\bpassword\s+(?P<value>\S{6,})"),
-    re.compile(r"(?i)(?<=\bx-api-key: )\S+|(?<=\bx-session-api-key: )\S+"),
-    OPTION,
-    re.compile(
-        r"(?i)(?<![A-Za-z])(?:(?:api|access|secret|private|auth|account)[_-]?key|token|secret|x-amz-(?:signature|credential)"
-        r"|[A-Za-z]{0,20}passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"',;&}<][^\s\"',;&}]{5,})"
-    ),
-)
 _MIN_LENGTH = 6
+_TOKEN_START = "<redacted:"
+_TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
 _PRINTED = re.compile(r"[\t\n\r\x20-\x7e\xa0-\xff]{6,}")
 """Matches printable text in a binary file."""
 
@@ -65,9 +36,12 @@ class Redactor:
         for secret in self._known:
             if secret in text:
                 text = text.replace(secret, self._token(secret))
-        for pattern in SECRET_TEXT:
-            text = pattern.sub(self._replace, text)
-        return text
+        parts: list[str] = []
+        at = 0
+        for start, end in secret_spans(text):
+            parts += text[at:start], self._token(text[start:end])
+            at = end
+        return "".join((*parts, text[at:]))
 
     def in_place(self, data: bytes) -> bytes:
         """The bytes with each character of a secret replaced by x, so that offsets do not move."""
@@ -75,8 +49,9 @@ class Redactor:
         for secret in self._known:
             plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
             text = text.replace(plain, "x" * len(plain))
-        text = OPTION.sub(_overwritten, text)  # in a command line of /proc, option and value are separate texts
-        return _PRINTED.sub(lambda run: _without_secrets(run[0]), text).encode("latin-1")
+        # In a command line of /proc, option and value are separate texts.
+        text = _overwritten(text, _joined(secret_places.named(secret_places.OPTION, text)))
+        return _PRINTED.sub(lambda run: _overwritten(run[0], secret_spans(run[0])), text).encode("latin-1")
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {
@@ -84,41 +59,44 @@ class Redactor:
             for name, value in environ.items()
         }
 
-    def _replace(self, match: re.Match[str]) -> str:
-        secret = match.groupdict().get("value") or match[0]
-        if secret.startswith("<redacted:"):
-            return match[0]
-        return match[0].replace(secret, self._token(secret))
-
     def _token(self, secret: str) -> str:
         import hashlib  # these load OpenSSL, and few texts contain a secret
         import hmac
 
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
-        return f"<redacted:{digest[:8]}>"
+        return f"{_TOKEN_START}{digest[:8]}>"
 
 
-def _without_secrets(text: str) -> str:
-    for pattern in SECRET_TEXT:
-        text = pattern.sub(_overwritten, text)
-    return text
+def secret_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The places of secrets in a text, in order and apart. What is a token already is none."""
+    found = (*secret_forms.spans(text), *secret_places.spans(text))
+    tokens = [match.span() for match in _TOKEN.finditer(text)] if _TOKEN_START in text else []
+    return ((start, end) for start, end in _joined(found) if not any(at <= start < stop for at, stop in tokens))
 
 
-def _overwritten(match: re.Match[str]) -> str:
-    secret = match.groupdict().get("value") or match[0]
-    return match[0].replace(secret, "x" * len(secret))
+def _joined(found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The places in order; those that overlap become one."""
+    last: tuple[int, int] | None = None
+    for start, end in sorted(found):
+        if last is None or start >= last[1]:
+            if last is not None:
+                yield last
+            last = start, end
+        else:
+            last = last[0], max(end, last[1])
+    if last is not None:
+        yield last
+
+
+def _overwritten(text: str, places: Iterable[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end in places:
+        parts += text[at:start], "x" * (end - start)
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
     """The values of the variables with secret names."""
     return [value for name, value in environ.items() if is_secret_name(name)]
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable with this name holds a secret."""
-    return SECRET_NAME.search(name) is not None
-
-
-def is_secret_key(name: str) -> bool:
-    """Whether a configuration key with this name holds a secret: `API_KEY` does, `prompt_key` names a column."""
-    return is_secret_name(name) and (name.isupper() or "api" in name.lower() or not name.lower().endswith("key"))

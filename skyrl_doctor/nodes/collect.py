@@ -10,6 +10,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.process import Child
 from skyrl_doctor.nodes.clock import serve_time
 from skyrl_doctor.nodes.node_report import NodeResult, NoReport, read
+from skyrl_train.contracts import bounded
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20
@@ -97,8 +98,8 @@ def _all_reported(one: Round) -> bool:
 
 def _read_report(directory: str, node: str, reason: str) -> NodeResult:
     try:
-        with open(report_path(directory, node), encoding="utf-8", errors="replace") as file:
-            return read(file.read(MOST_BYTES), node)
+        with bounded.open_file(report_path(directory, node)) as file:
+            return read(file.read(MOST_BYTES).decode("utf-8", "replace"), node)
     except FileNotFoundError:
         return NoReport(reason)
     except OSError as error:

@@ -11,7 +11,8 @@ from skyrl_doctor.facts.gpu import Gpus, Slice, usable
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.inventory import STACK
-from skyrl_doctor.machine.redact import Redactor, is_secret_name
+from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.machine.secret_names import is_secret_name
 from skyrl_train.node.visible_devices import VARIABLE
 
 T = TypeVar("T")

@@ -27,7 +27,9 @@ def render_batch(batch: Batch) -> str:
     verdicts = [line for line in made if not line.startswith("::")]
     once = dict.fromkeys(line for line in made if line.startswith("::"))
     total = f"skyrl-doctor: {batch.verdict} ({batch.summary})"
-    named = [f"{' '.join(report.targets)}: {line}" for report, line in zip(batch.reports, verdicts, strict=True)]
+    named = [
+        f"{' '.join(report.printed_targets)}: {line}" for report, line in zip(batch.reports, verdicts, strict=True)
+    ]
     return "".join(f"{line}\n" for line in (*once, *named, total))
 
 

@@ -33,7 +33,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "verdict": report.verdict,
         "role": "+".join(report.roles),
-        "target": {"files": list(report.targets), "dialect": report.dialect},
+        "target": {"files": list(report.printed_targets), "dialect": report.dialect},
         "host": report.host,
         "version": report.version,
         "duration_s": round(report.duration_s, 4),

@@ -27,7 +27,7 @@ def render(report: Report) -> str:
 
 def render_batch(batch: Batch) -> str:
     """Several runs: a suite for each, and one for the refused targets."""
-    suites = [_suite(report, " ".join((SUITE, *report.targets))) for report in batch.reports]
+    suites = [_suite(report, " ".join((SUITE, *report.printed_targets))) for report in batch.reports]
     if batch.refused:
         cases = []
         for refusal in batch.refused:
@@ -70,7 +70,7 @@ def _properties(suite: ET.Element, report: Report) -> None:
         "version": report.version,
         "verdict": report.verdict,
         "role": "+".join(report.roles),
-        "target": " ".join(report.targets),
+        "target": " ".join(report.printed_targets),
     }
     properties = ET.SubElement(suite, "properties")
     for name, value in values.items():

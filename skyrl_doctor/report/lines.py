@@ -56,11 +56,11 @@ def batch_lines(batch: Batch, width: int) -> Iterator[Line]:
     shared = batch.shared
     if batch.reports:
         first = batch.reports[0]
-        yield from layout.header(dataclasses.replace(first, targets=(f"{len(batch.reports)} runs",)))
+        yield from layout.header(dataclasses.replace(first, target_names=(f"{len(batch.reports)} runs",)))
         yield Line()
         yield from layout.findings_of([outcome for outcome in first.outcomes if outcome.id in shared])
     for report in batch.reports:
-        yield from layout.prose(" ".join(report.targets), label="run:", style="note")
+        yield from layout.prose(" ".join(report.printed_targets), label="run:", style="note")
         yield Line()
         yield from layout.findings_of([outcome for outcome in report.outcomes if outcome.id not in shared])
         for note in report.notes:
@@ -115,7 +115,7 @@ class _Layout:
         self._columns = columns
 
     def header(self, report: Report) -> list[Line]:
-        target = f"target {' '.join(report.targets)}" if report.targets else "no target"
+        target = f"target {' '.join(report.printed_targets)}" if report.printed_targets else "no target"
         return self.prose(
             f"{report.version}, host {report.host}, role {'+'.join(report.roles)}, {target}", label="doctor:"
         )

@@ -35,6 +35,12 @@ class Report:
     nodes: Mapping[str, tuple[str, ...]] | None = None
     """With --nodes: the names of the passing, failing and unknown nodes."""
     finished_at: float | None = None
+    target_names: tuple[str, ...] = ()
+    """The targets without secrets: a target may be a command line."""
+
+    @property
+    def printed_targets(self) -> tuple[str, ...]:
+        return self.target_names or self.targets
 
     @property
     def code(self) -> int:

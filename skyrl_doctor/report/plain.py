@@ -5,13 +5,11 @@ Messages and evidence quote logs, variables and paths of the user's machine, so 
 
 import re
 
+from skyrl_train.contracts.printable import UNSAFE
+
 _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _LINE_END = re.compile(r"\r\n?")
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
-    "\u2028\u2029\u202a-\u202e\u2066-\u2069"  # Unicode line ends; marks that reverse the text
-    "\ud800-\udfff\ufffe\uffff]"
-)
+_UNPRINTABLE = re.compile(f"[{UNSAFE}\ud800-\udfff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

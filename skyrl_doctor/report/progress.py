@@ -12,6 +12,7 @@ from typing import TextIO
 
 from skyrl_doctor.core.engine import Observer, silent
 from skyrl_doctor.report.plain import plain
+from skyrl_train.contracts.screen import unguarded
 
 _NAMED = 4
 
@@ -29,7 +30,7 @@ def progress(
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(file=out)
+    console = Console(file=unguarded(out))
     with Live(
         console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as live:

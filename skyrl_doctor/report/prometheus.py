@@ -29,7 +29,7 @@ def render_batch(batch: Batch) -> str:
     """Several runs: each sample has the run's targets as a label."""
     merged: dict[str, Gauge] = {}
     for report in batch.reports:
-        target = {"target": " ".join(report.targets)}
+        target = {"target": " ".join(report.printed_targets)}
         for gauge in _gauges(report):
             before = merged[gauge.name].samples if gauge.name in merged else ()
             samples = tuple(({**labels, **target}, value) for labels, value in gauge.samples)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from skyrl_doctor.report import text
 from skyrl_doctor.report.lines import MARGIN, Line, batch_lines, lines
 from skyrl_doctor.report.model import Batch, Report
+from skyrl_train.contracts.screen import unguarded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -37,7 +38,7 @@ def show(report: Report | Batch, *, stream: TextIO | None = None, environ: Mappi
         return
     from rich.console import Console
 
-    console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = Console(file=unguarded(out), highlight=False, markup=False, emoji=False, soft_wrap=True)
     width = max(NARROWEST, min(console.width, WIDEST))
     for line in batch_lines(report, width) if isinstance(report, Batch) else lines(report, width):
         console.print(_styled(line))

@@ -80,7 +80,7 @@ def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
 def locked(job_dir: str) -> Iterator[bool]:
     """Takes the lock of the one watch that writes. Yields False where another holds it or the directory is read-only."""
     try:
-        handle = os.open(os.path.join(job_dir, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(os.path.join(job_dir, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError:
         yield False
         return

@@ -10,6 +10,7 @@ from skyrl_doctor.watch.files import write_whole
 from skyrl_doctor.watch.follow.tail import Mark
 from skyrl_doctor.watch.policy import Case
 from skyrl_doctor.watch.rules import all as rules
+from skyrl_train.contracts import bounded
 
 SCHEMA = 1
 
@@ -41,11 +42,10 @@ def save(path: str, memory: Memory) -> None:
 def load(path: str) -> tuple[Memory, str]:
     """The saved state, and what is wrong with it. Without it all logs are read again; the events hold what was reported."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = json.loads(bounded.read_text(path))
     except FileNotFoundError:
         return Memory(), ""
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return Memory(), f"{path}: {error}; all logs are read from their beginning"
     try:
         return _memory(data), ""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.payloads import from_json, to_json
 
@@ -22,7 +23,7 @@ class Unreadable:
 def append(path: Path, transcript: Transcript) -> None:
     """Appends a transcript in one write, so that several processes can share the file."""
     line = (to_json(transcript) + "\n").encode("utf-8", "replace")
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         while line:
             line = line[os.write(handle, line) :]
@@ -36,7 +37,7 @@ MAX_LINE = 512 * 1024 * 1024
 
 def read(path: Path) -> Iterator[Transcript | Unreadable]:
     """Yields the transcript or the fault of each line. Stops after a line that is too long."""
-    with path.open("rb") as lines:
+    with bounded.open_file(path) as lines:
         for number in itertools.count(1):
             line = lines.readline(MAX_LINE + 1)
             if not line:

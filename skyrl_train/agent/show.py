@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from skyrl_train.contracts.agent.calls import CallError
 from skyrl_train.contracts.agent.results import shortened
 from skyrl_train.contracts.agent.transcript import Step, Transcript
+from skyrl_train.contracts.printable import printable
 from skyrl_train.contracts.rewards.score import Scored
 
 RESULT_CHARS = 2_000
@@ -53,8 +54,3 @@ def reward_line(transcript: Transcript) -> str:
     if isinstance(score, Scored):
         return f"reward {score.reward:g}{kept_out}: {printable(score.why)}"
     return f"unscorable{kept_out}: {score.reason}: {printable(score.detail)}"
-
-
-def printable(text: str) -> str:
-    """The text with control characters escaped, so that it cannot control a terminal."""
-    return "".join(char if char in "\n\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)

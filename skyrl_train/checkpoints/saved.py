@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.checkpoints import layout, manifest
 from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST, Listing
 
@@ -83,7 +84,7 @@ def foreign_imports(saved: Saved) -> Iterator[str]:
 
     for name in sorted(name for name, _ in listed(saved.path) if name.lower().endswith(PICKLED)):
         try:
-            with open(os.path.join(saved.path, name), "rb") as file:
+            with bounded.open_file(os.path.join(saved.path, name)) as file:
                 found = archive.foreign_imports(file)
         except OSError as error:
             found = (f"unknown code: {error.strerror or error}",)
@@ -120,7 +121,7 @@ def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
     from skyrl_train.checkpoints import archive, safetensors
 
     try:
-        with open(os.path.join(path, name), "rb") as file:
+        with bounded.open_file(os.path.join(path, name)) as file:
             found = archive.faults(file, deep=deep) if name.endswith(".pt") else safetensors.tensors_faults(file, size)
             yield from (f"{name}: {fault}" for fault in found)
     except OSError as error:

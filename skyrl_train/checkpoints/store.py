@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, examine
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.checkpoints import layout
 from skyrl_train.contracts.checkpoints.layout import KINDS, TRACKER
 from skyrl_train.contracts.files import write_whole
@@ -69,7 +70,7 @@ def sync_directory(path: str) -> None:
 
 def _tracker(root: str) -> str | None:
     try:
-        with open(os.path.join(root, TRACKER), "rb") as file:
+        with bounded.open_file(os.path.join(root, TRACKER)) as file:
             return file.read(MOST_TRACKER).decode("utf-8", "replace")
     except FileNotFoundError:
         return None

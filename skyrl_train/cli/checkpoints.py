@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.screen import print_lines, print_note
 
 FAULTY = 1
 MOST_S = 7 * 86_400
@@ -94,8 +95,8 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
     faults = {one.step: tuple(more_faults(one, ranks=args.gpus, deep=args.deep)) for one in chosen}
     foreign = tuple(foreign_import_lines(chosen))
     for name in foreign:
-        sys.stderr.write(
-            f"skyrl-train checkpoints: {name}; expected only torch and verl. Load it only if you trust its source.\n"
+        print_note(
+            f"skyrl-train checkpoints: {name}; expected only torch and verl. Load it only if you trust its source."
         )
     if args.format == "json":
         _print(render.as_json(found, faults, only=step))
@@ -142,4 +143,7 @@ def _merge(args: argparse.Namespace, root: str, step: int | None) -> int:
 
 
 def _print(text: str | Iterator[str] | tuple[str, ...]) -> None:
-    sys.stdout.write(text if isinstance(text, str) else "".join(f"{line}\n" for line in text))
+    if isinstance(text, str):
+        sys.stdout.write(text)
+    else:
+        print_lines(text)

@@ -11,6 +11,7 @@ from typing import IO
 
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.screen import print_line, print_note
 from skyrl_train.contracts.tasks.rows import BadRow
 from skyrl_train.tasks.convert import verl_row
 from skyrl_train.tasks.datasets import LINES, PARQUET
@@ -45,9 +46,7 @@ def convert(args: argparse.Namespace) -> int:
     with replaced(listed) as part:
         part.write_text("".join(f"{image}\n" for image in images), encoding="utf-8")
     dropped = f"; dropped {bad} (reasons: {rejects})" if bad else ""
-    sys.stdout.write(
-        f"{amount(good, 'row')} written to {target}{dropped}; {amount(len(images), 'image')} listed in {listed}\n"
-    )
+    print_line(f"{amount(good, 'row')} written to {target}{dropped}; {amount(len(images), 'image')} listed in {listed}")
     return 0
 
 
@@ -103,7 +102,7 @@ def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
             nonlocal file
             with blamed(path):
                 if file is None:
-                    file = opened.enter_context(path.open("w", encoding="utf-8", errors="replace"))
+                    file = opened.enter_context(path.open("x", encoding="utf-8", errors="replace"))
                 file.write(json.dumps({"row": row.number, "why": row.why}, ensure_ascii=False) + "\n")
 
         yield reject
@@ -117,7 +116,7 @@ def _progress() -> Callable[[int, int], None]:
         nonlocal last
         if time.monotonic() - last >= PROGRESS_S:
             last = time.monotonic()
-            sys.stderr.write(f"{amount(good + bad, 'row')} read, {bad} dropped\n")
+            print_note(f"{amount(good + bad, 'row')} read, {bad} dropped")
             sys.stderr.flush()
 
     return report_progress

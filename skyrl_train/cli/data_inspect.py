@@ -2,11 +2,10 @@
 
 import argparse
 import collections
-import sys
 
-from skyrl_train.agent.show import printable
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.screen import print_line, print_lines
 from skyrl_train.contracts.tasks.rows import BadRow
 from skyrl_train.tasks.checked import checked_rows
 
@@ -32,8 +31,8 @@ def inspect(args: argparse.Namespace) -> int:
     lines = [f"{amount(sum(counts['source'].values()), 'good row')}, {sum(counts['bad'].values())} bad"]
     lines.append(f"{amount(len(counts['image']), 'image')}; longest problem or prompt: {longest} characters")
     for what in ("source", "repository", "bad"):
-        lines += [f"{count:8}  {what} {printable(name)}" for name, count in counts[what].most_common(MOST_LISTED)]
-    sys.stdout.write("\n".join(lines) + "\n")
+        lines += [f"{count:8}  {what} {name}" for name, count in counts[what].most_common(MOST_LISTED)]
+    print_lines(lines)
     return 0
 
 
@@ -46,9 +45,9 @@ def validate(args: argparse.Namespace) -> int:
             continue
         bad += 1
         if bad <= MOST_LISTED:
-            sys.stdout.write(f"row {row.number}: {printable(row.why)}\n")
+            print_line(f"row {row.number}: {row.why}")
     if not good and not bad:
         raise UsageError(f"{args.source} has no rows")
     more = f"; only the first {MOST_LISTED} are listed" if bad > MOST_LISTED else ""
-    sys.stdout.write(f"{amount(good, 'good row')}, {bad} bad{more}\n")
+    print_line(f"{amount(good, 'good row')}, {bad} bad{more}")
     return 1 if bad else 0

@@ -4,7 +4,6 @@ import argparse
 import functools
 import os
 import random
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,6 +14,7 @@ from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.contracts.agent.ports import Sandbox
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.rewards.oracle import SUFFIX, OracleReport, TaskVerdict, Verdict, report_json
+from skyrl_train.contracts.screen import print_line, print_lines
 from skyrl_train.contracts.tasks.rows import TaskRow, read_row
 from skyrl_train.demo.choose import choose
 from skyrl_train.demo.rows import TASKS, r2e_row
@@ -47,13 +47,13 @@ def oracle(args: argparse.Namespace) -> int:
         raise UsageError(f"{data} is not a file; pass --data with the file that training reads")
     verdicts = run_async(_demo(args) if args.source == DEMO else _rows(args))
     for one in verdicts:
-        sys.stdout.write(f"{one.verdict:<11} {one.task_id}{': ' + one.detail if one.detail else ''}\n")
+        print_line(f"{one.verdict:<11} {one.task_id}{': ' + one.detail if one.detail else ''}")
     if data is not None:
         report = OracleReport(bytes=data.stat().st_size, tasks=tuple(verdicts))
         path = data.with_name(data.name + SUFFIX)
         with replaced(path) as part:
             part.write_text(report_json(report), encoding="utf-8")
-        sys.stdout.write(f"report: {path}\n")
+        print_line(f"report: {path}")
     found = {one.verdict for one in verdicts}
     return 1 if Verdict.BROKEN in found else 3 if Verdict.UNSCORABLE in found else 0
 
@@ -94,7 +94,7 @@ def _sample(source: str, size: int, seed: int) -> list[tuple[object, TaskRow]]:
 
 async def _demo(args: argparse.Namespace) -> Sequence[TaskVerdict]:
     place = await choose("auto", image=None, python=args.python, environ=os.environ)
-    sys.stdout.write("".join(f"{note}\n" for note in place.notes))
+    print_lines(place.notes)
 
     def opened(demo: DemoTask) -> AbstractAsyncContextManager[Sandbox]:
         @asynccontextmanager

@@ -13,6 +13,7 @@ from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.rewards.score import Scored
+from skyrl_train.contracts.screen import print_lines
 from skyrl_train.demo.choose import choose
 from skyrl_train.demo.play import play
 from skyrl_train.demo.rows import TASKS
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
     """Runs all tasks at once and prints each when it ends."""
     chosen = await choose(args.sandbox, image=args.image, python=args.python, environ=os.environ)
-    sys.stdout.write("".join(f"{note}\n" for note in chosen.notes))
+    print_lines(chosen.notes)
     sys.stdout.flush()
     transcripts: list[Transcript] = []
     if args.output is not None:

@@ -7,7 +7,6 @@ eval "$(skyrl-doctor env --shell)" && skyrl-train images pull run.toml
 import argparse
 import contextlib
 import os
-import sys
 import tempfile
 import threading
 import time
@@ -20,8 +19,10 @@ from skyrl_train.cli.images_target import Asked, asked_of, with_options
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.files import open_to_append
 from skyrl_train.contracts.sandbox.agent_server import BUILD_TARGET, TARGET_OF
 from skyrl_train.contracts.sandbox.references import Reference
+from skyrl_train.contracts.screen import print_line, print_note
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, ImageSources, Step, Store
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.recipe import recipe_of
@@ -82,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
         return _server(args)
     asked = asked_of(args)
     for line in (*asked.bad[:_MOST_BAD], *asked.unread[:_MOST_BAD]):
-        sys.stderr.write(f"skyrl-train images: {line}\n")
+        print_note(f"skyrl-train images: {line}")
     if asked.unread:
-        sys.stderr.write(f"skyrl-train images: skipped {amount(len(asked.unread), 'row')} that cannot be read\n")
+        print_note(f"skyrl-train images: skipped {amount(len(asked.unread), 'row')} that cannot be read")
     if asked.without:
-        sys.stderr.write(f"skyrl-train images: {amount(asked.without, 'row')} without an image\n")
+        print_note(f"skyrl-train images: {amount(asked.without, 'row')} without an image")
     podman = PodmanCli()
     fault = bool(asked.bad or asked.unread)
     try:
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     except UsageError:
         raise
     except TrainError as error:
-        sys.stderr.write(f"skyrl-train images: {error}\n")
+        print_note(f"skyrl-train images: {error}")
         return NOT_ALL
     finally:
         podman.end_all()
@@ -128,8 +129,8 @@ def _server(args: argparse.Namespace) -> int:
         bundle = make_bundle(source, place.parent, whole=True, name=place.name)
     except OSError as error:
         raise UsageError(f"{place}: {error.strerror or error}") from None
-    sys.stdout.write(
-        f"openhands-agent-server {bundle.version} is in {bundle.directory}; set sandbox.agent_server to that directory\n"
+    print_line(
+        f"openhands-agent-server {bundle.version} is in {bundle.directory}; set sandbox.agent_server to that directory"
     )
     return 0
 
@@ -141,8 +142,8 @@ def _listed(asked: Asked, store: Store) -> int:
     for reference in asked.references:
         here = reference.stored_as in names
         absent += not here
-        sys.stdout.write(f"{'present' if here else 'absent '} {reference}\n")
-    sys.stdout.write(f"{amount(len(asked.references), 'image')}, {absent} absent\n")
+        print_line(f"{'present' if here else 'absent '} {reference}")
+    print_line(f"{amount(len(asked.references), 'image')}, {absent} absent")
     return absent
 
 
@@ -177,9 +178,9 @@ def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: 
             if log is not None:
                 log.write(found.to_json(time.time()) + "\n")
                 log.flush()
-            sys.stderr.write(_progress(found, number, len(asked.references)))
+            print_note(_progress(found, number, len(asked.references)))
     total = len(asked.references)
-    sys.stdout.write(f"{total - failed} of {total} images present after {time.monotonic() - began:.1f} s\n")
+    print_line(f"{total - failed} of {total} images present after {time.monotonic() - began:.1f} s")
     return failed
 
 
@@ -203,7 +204,7 @@ def _in_parallel(
 def _progress(found: Fetched, number: int, total: int) -> str:
     words = {Step.PRESENT: "already present", Step.LOAD: "loaded", Step.PULL: "pulled", Step.BUILD: "built"}
     outcome = words[found.step] if found.ok else f"FAILED: {found.detail}"
-    return f"[{number}/{total}] {found.image}: {outcome} ({found.seconds:.1f} s)\n"
+    return f"[{number}/{total}] {found.image}: {outcome} ({found.seconds:.1f} s)"
 
 
 class _Log:
@@ -217,7 +218,7 @@ class _Log:
     def __enter__(self) -> TextIO | None:
         if self._path is not None:
             try:
-                self._file = open(self._path, "a", encoding="utf-8")
+                self._file = open_to_append(self._path)
             except OSError as error:
                 raise UsageError(f"--log {self._path}: {error.strerror}") from None
         return self._file

@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_note
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -99,4 +101,4 @@ def _stop_on_signals() -> "Callable[[], bool]":
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train launch: {text}\n")
+    print_note(f"skyrl-train launch: {text}")

@@ -4,6 +4,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_note
+
 if TYPE_CHECKING:  # a command's module imports nothing heavy before it runs
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     except UsageError:
         raise
     except TrainError as error:
-        sys.stderr.write(f"skyrl-train runtime serve: {error}\n")
+        print_note(f"skyrl-train runtime serve: {error}")
         return 1
 
 
@@ -102,17 +104,14 @@ def _sections(args: argparse.Namespace) -> "tuple[SandboxSection, SlurmSection]"
     from skyrl_train.config.load import ConfigError, from_resolved, read
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
+    from skyrl_train.contracts import bounded
     from skyrl_train.contracts.errors import UsageError
 
     kept = os.path.join(args.job_dir, _RESOLVED)
     if args.config is None and not os.path.exists(kept):
         return SandboxSection(), SlurmSection()
     try:
-        if args.config is not None:
-            config = read(args.config)
-        else:
-            with open(kept, encoding="utf-8") as file:
-                config = from_resolved(file.read())
+        config = read(args.config) if args.config is not None else from_resolved(bounded.read_text(kept))
     except (OSError, ConfigError, tomllib.TOMLDecodeError, ValueError) as error:
         raise UsageError(f"{args.config or kept} cannot be used: {error}") from error
     return config.sandbox, config.slurm

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import RESULT_CHARS, printable, render_transcript, reward_line
+from skyrl_train.agent.show import RESULT_CHARS, render_transcript, reward_line
 from skyrl_train.agent.tokens import retokenised
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.printable import printable
+from skyrl_train.contracts.screen import print_note
 
 NO_LIMIT = sys.maxsize
 LISTED = 100
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         else render_transcript(chosen, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
     )
     for line in broken[:LISTED]:
-        sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")
+        print_note(f"skyrl-train show: {path}, line {line.line}: {line.why}")
     return 1 if broken else 0
 
 

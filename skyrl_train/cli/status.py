@@ -1,7 +1,8 @@
 """skyrl-train status: shows the state of a launch."""
 
 import argparse
-import sys
+
+from skyrl_train.contracts.screen import print_lines
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,5 +19,5 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.launch.status import lines
 
     job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
-    sys.stdout.write("".join(f"{line}\n" for line in lines(job_dir)))
+    print_lines(lines(job_dir))
     return 0

@@ -1,7 +1,8 @@
 """skyrl-train stop: stops both jobs of a launch."""
 
 import argparse
-import sys
+
+from skyrl_train.contracts.screen import print_line
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             except slurm.SlurmError as error:
                 stop_cause.withdraw_request(job_dir)
                 raise UsageError(str(error)) from None
-        sys.stdout.write(f"{role}: {outcome}\n")
+        print_line(f"{role}: {outcome}")
     return 0
 
 

@@ -1,7 +1,8 @@
 """skyrl-train sweep: removes what a finished job left on this node. For Slurm's Epilog script, or by hand."""
 
 import argparse
-import sys
+
+from skyrl_train.contracts.screen import print_line, print_lines, print_note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +42,13 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if done.processes:
-        sys.stdout.write(
-            f"ended {amount(len(done.processes), 'process', plural='processes')}: {' '.join(map(str, done.processes))}\n"
+        print_line(
+            f"ended {amount(len(done.processes), 'process', plural='processes')}: {' '.join(map(str, done.processes))}"
         )
-    sys.stdout.write("".join(f"unmounted {point}\n" for point in done.mounts))
-    sys.stdout.write("".join(f"removed {path}\n" for path in done.directories))
-    sys.stderr.write("".join(f"skyrl-train sweep: {trouble}\n" for trouble in done.troubles))
+    print_lines(f"unmounted {point}" for point in done.mounts)
+    print_lines(f"removed {path}" for path in done.directories)
+    for trouble in done.troubles:
+        print_note(f"skyrl-train sweep: {trouble}")
     return 1 if done.troubles else 0
 
 

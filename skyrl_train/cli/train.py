@@ -51,18 +51,16 @@ def _refusal(job_dir: str) -> str | None:
     import socket
     import time
 
-    from skyrl_train.contracts import verdict
+    from skyrl_train.contracts import bounded, verdict
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import directory
 
     try:
-        with open(os.path.join(job_dir, directory.CONFIG), "rb") as file:
-            expected = verdict.config_hash([file.read()])
+        expected = verdict.config_hash([bounded.read_bytes(os.path.join(job_dir, directory.CONFIG))])
     except OSError as error:
         raise UsageError(f"{job_dir} has no readable {directory.CONFIG}: {error.strerror}") from None
     try:
-        with open(os.path.join(job_dir, verdict.FILE), encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = bounded.read_text(os.path.join(job_dir, verdict.FILE), errors="replace")
     except FileNotFoundError:
         text = None
     except OSError as error:

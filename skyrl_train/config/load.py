@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from skyrl_train.config.constraints import violations
 from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.violation import Violation
 
 NOT_CONFIG = ("waivers",)
@@ -25,14 +26,16 @@ class ConfigError(ValueError):
 
 def read(path: str) -> RunConfig:
     """The configuration in a TOML file."""
-    with open(path, "rb") as file:
-        data = file.read()
-    return parse(data.decode("utf-8-sig"))
+    return parse(bounded.read_text(path))
 
 
 def parse(text: str) -> RunConfig:
     """The configuration in a TOML text, with types and rules checked. Raises ConfigError or tomllib.TOMLDecodeError."""
-    config = shaped(tomllib.loads(text))
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    config = shaped(table)
     fatal = tuple(violation for violation in violations(config) if violation.fatal)
     if fatal:
         raise ConfigError(fatal)

@@ -3,10 +3,11 @@
 import argparse
 import importlib
 import signal
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
+
+from skyrl_train.contracts.screen import print_note
 
 USAGE_ERROR = 2
 ENDS = (signal.SIGTERM, signal.SIGHUP)
@@ -22,6 +23,7 @@ class Program(NamedTuple):
     commands: Mapping[str, str]
     bad_input: type[Exception]
     modules: Mapping[str, str] = {}  # for commands whose module has another name
+    clean: Callable[[str], str] = str  # removes secrets from a refusal, which may quote a command line
 
 
 class Terminated(BaseException):
@@ -42,13 +44,13 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
     try:
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
-        sys.stderr.write(f"{program.name} {args.command}: {error}\n")
+        print_note(f"{program.name} {args.command}: {program.clean(str(error))}")
         return USAGE_ERROR
     except Terminated as end:
-        sys.stderr.write(f"{program.name}: terminated\n")
+        print_note(f"{program.name}: terminated")
         return 128 + end.number
     except KeyboardInterrupt:
-        sys.stderr.write(f"{program.name}: interrupted\n")
+        print_note(f"{program.name}: interrupted")
         return 128 + signal.SIGINT
 
 

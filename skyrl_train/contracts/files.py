@@ -1,35 +1,99 @@
-"""Writes files atomically, and appends whole lines."""
+"""Writes files atomically, and appends whole lines. Other users may write to the directory, as in /tmp.
+
+A link that somebody planted is replaced or refused, never followed: the temporary file has a random name and must be new,
+and the directory is held open, so that nothing redirects the steps between opening and renaming.
+"""
 
 import contextlib
 import os
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO, TextIO
+
+_NAME_LETTERS = 200
 
 
 def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True) -> None:
-    """Writes by rename: a kill leaves the old text or the new one; if durable, so does a power failure.
+    """Writes text by rename: a kill leaves the old text or the new one; if durable, so does a power failure.
 
-    The mode applies from the first byte. A temporary file of an earlier process with this id is replaced.
+    The mode applies from the first byte.
     """
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with contextlib.suppress(OSError):
-        os.unlink(temporary)
+    with replacing(path, mode=mode, durable=durable) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextlib.contextmanager
+def replacing(
+    path: str, *, mode: int = 0o644, durable: bool = True, like: os.stat_result | None = None
+) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` at the end, unless the block raises. `like` gives its mode and owner."""
+    directory, name = os.path.split(path)
+    holder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    temporary = f"{name[:_NAME_LETTERS]}.{os.urandom(8).hex()}.tmp"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        first_mode = mode if like is None else 0o600
+        with (
+            _removed_unless_renamed(temporary, name, holder),
+            open(_new(temporary, holder, first_mode), "wb") as file,
+        ):
+            if like is not None:
+                _resemble(file.fileno(), like)
+            yield file
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-        os.replace(temporary, path)
+    finally:
+        os.close(holder)
+
+
+def _new(name: str, holder: int, mode: int) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, mode, dir_fd=holder)
+
+
+def _resemble(descriptor: int, like: os.stat_result) -> None:
+    if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
+        os.fchown(descriptor, like.st_uid, like.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+
+
+@contextlib.contextmanager
+def _removed_unless_renamed(temporary: str, name: str, holder: int) -> Iterator[None]:
+    try:
+        yield
+        os.rename(temporary, name, src_dir_fd=holder, dst_dir_fd=holder)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=holder)
         raise
 
 
 def append_line(path: str, line: str) -> None:
-    """Appends a line in one write, so that a reader sees only whole lines. OSError if the disk is full."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    """Appends a line in one write, so that a reader sees only whole lines. OSError if the disk is full, or for a link."""
+    descriptor = _appending(path)
     try:
         os.write(descriptor, line.encode())
     finally:
         os.close(descriptor)
+
+
+def open_to_append(path: str) -> TextIO:
+    """Opens a file at its end. OSError for a link."""
+    return open(_appending(path), "a", encoding="utf-8")
+
+
+def target_of_own_link(path: str) -> str:
+    """The file that a user's own link points to, else the path. PermissionError for a link of another user."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return path
+    if not stat.S_ISLNK(found.st_mode):
+        return path
+    if found.st_uid not in (os.geteuid(), 0):
+        raise PermissionError(1, "it is a link of another user", path)
+    return os.path.realpath(path)
+
+
+def _appending(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)

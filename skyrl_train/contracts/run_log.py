@@ -5,12 +5,14 @@ verl, vLLM and Ray change the levels and handlers of Python's logging, so import
 
 import sys
 
+from skyrl_train.contracts.screen import print_note
+
 CAUSE = "error: "
 """Prefix of the line with which a run ends. Lines without it are news of a running run."""
 
 
 def say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train train: {text}\n")
+    print_note(f"skyrl-train train: {text}")
     sys.stderr.flush()
 
 

@@ -7,6 +7,8 @@ import signal
 import sys
 from collections.abc import Callable
 
+from skyrl_train.contracts.screen import guarded
+
 CANNOT_WRITE = 2
 
 
@@ -14,7 +16,8 @@ def run(name: str, command: Callable[[], int]) -> int:
     """Runs the command; its exit status, or one for a broken pipe or a full disk if its output could not be written."""
     _open()
     try:
-        status = command()
+        with guarded():
+            status = command()
         sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:  # names a file, so it is not about our output

@@ -9,6 +9,7 @@ from typing import TypeVar
 from skyrl_train.checkpoints.places import work_dir_of
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.typed import parse_object
 from skyrl_train.launch import directory
@@ -89,8 +90,7 @@ def _commands(text: str) -> Commands:
 
 def _parsed_file(job_dir: str, name: str, parse: Callable[[str], T]) -> T:
     try:
-        with open(os.path.join(job_dir, name), encoding="utf-8") as file:
-            return parse(file.read())
+        return parse(bounded.read_text(os.path.join(job_dir, name)))
     except OSError as error:
         raise UsageError(
             f"{job_dir} is not the job directory of a launch: cannot read {name}: {error.strerror}"

@@ -4,12 +4,12 @@ import contextlib
 import json
 import os
 import re
-import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.files import write_whole
 from skyrl_train.contracts.job_files import COMPLETE, READY, URL, one_url
@@ -176,12 +176,12 @@ def runtime_url(job_dir: str) -> str | None:
         return None
     path = os.path.join(job_dir, URL)
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{path} is not a regular file")
-            text = file.read(URL_BYTES)
+        with bounded.open_file(path) as file:
+            text = file.read(URL_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
         raise UsageError(f"{READY} exists but {URL} is missing: the runtime was stopped during its start") from None
+    except OSError as error:
+        raise UsageError(f"{path} is not a regular file: {error.strerror}") from None
     url = one_url(text)
     if url is None:
         raise UsageError(
@@ -193,7 +193,7 @@ def runtime_url(job_dir: str) -> str | None:
 def read_object(path: str) -> Fields | None:
     """The JSON object in a file of the job; None where there is none, or half of one."""
     try:
-        with open(path, "rb") as file:
+        with bounded.open_file(path) as file:
             return parse_object(file.read(_MOST_BYTES + 1), os.path.basename(path), most_bytes=_MOST_BYTES)
     except (OSError, FormatError):
         return None

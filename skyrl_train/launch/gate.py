@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import NODES, one_url
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
@@ -88,8 +89,7 @@ def refusal(role: Role, job_dir: str) -> str:
 def error_lines(path: str) -> Iterator[str]:
     """One line for each error of a report, or for each check without a result if there is no error."""
     try:
-        with open(path, "rb") as file:
-            yield from list(_error_lines(parse_object(file.read()).objects("outcomes")))
+        yield from list(_error_lines(parse_object(bounded.read_bytes(path)).objects("outcomes")))
     except (OSError, FormatError):
         return
 

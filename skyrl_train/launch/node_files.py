@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.files import write_whole
 from skyrl_train.contracts.job_files import RAY
@@ -97,8 +98,8 @@ def missing_path(job_dir: str) -> str:
 
 def read_missing(job_dir: str) -> str:
     try:
-        with open(missing_path(job_dir), encoding="utf-8") as file:
-            return file.read(1000).strip()
+        with bounded.open_file(missing_path(job_dir)) as file:
+            return file.read(1000).decode("utf-8", "replace").strip()
     except OSError:
         return ""
 

@@ -4,12 +4,12 @@ The calling process handles signals first, so that what the script makes on the 
 """
 
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import IO
 
 from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.screen import print_note
 from skyrl_train.process import start, wait_until
 
 LIMIT_S = 120.0
@@ -42,7 +42,7 @@ def apply(script: str, stop_requested: Callable[[], bool], *, limit_s: float = L
             return False
         words = _text(output).strip()
         if words:
-            sys.stderr.write(f"{words}\n")
+            print_note(f"{words}")
         if not ended or child.status:
             why = words.rpartition("\n")[2] or f"{script} exited with status {child.status}"
             raise SettingsError(why if ended else f"timed out after {limit_s:g} s")

@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.role import Role
 
@@ -40,8 +41,7 @@ def plan_of(request: Request) -> "LaunchPlan":
     from skyrl_train.launch.prime import prime_run
 
     try:
-        with open(request.target, encoding="utf-8-sig") as file:
-            text = file.read()
+        text = bounded.read_text(request.target)
         prime = prime_run(text, cwd=request.work_dir)
         config = prime.config if prime else parse(text)
     except OSError as error:

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.typed import FormatError
 from skyrl_train.launch import directory, restarts, slurm
 from skyrl_train.launch.role import Role
@@ -86,7 +87,7 @@ def _requested(job_dir: str, recorded: str | None) -> str:
 
 def _notice(log: str, job_id: str, start: int) -> str:
     try:
-        with open(log, "rb") as file:
+        with bounded.open_file(log) as file:
             file.seek(max(start, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
             text = file.read(_TAIL_BYTES)
     except OSError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts.screen import print_note
 from skyrl_train.launch import slurm
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
@@ -54,5 +55,5 @@ class Work:
 
 def say(text: str) -> None:
     """Writes a line to the job's log."""
-    sys.stderr.write(f"skyrl-train job: {text}\n")
+    print_note(f"skyrl-train job: {text}")
     sys.stderr.flush()

@@ -6,6 +6,8 @@ import stat
 import tempfile
 from dataclasses import replace
 
+from skyrl_train.contracts import bounded
+from skyrl_train.contracts.files import replacing
 from skyrl_train.node.settings import Directory, Preparation, TextFile
 
 _OF_JOB = re.compile(r"skyrl-[0-9]+(?:-[0-9a-z_-]+)?|r-?[0-9]+")
@@ -93,15 +95,11 @@ def _make(directory: Directory) -> bool:
 def _write(file: TextFile) -> bool:
     """Writes a file atomically, by rename; whether it changed."""
     try:
-        with open(file.path, encoding="utf-8") as existing:
-            if existing.read() == file.text:
-                return False
+        if bounded.read_text(file.path, errors="replace") == file.text:
+            return False
     except FileNotFoundError:
         pass
-    temporary = f"{file.path}.{os.getpid()}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, file.mode)
-    with open(descriptor, "w", encoding="utf-8") as new:
-        new.write(file.text)
-    os.chmod(temporary, file.mode)
-    os.replace(temporary, file.path)
+    with replacing(file.path, mode=file.mode, durable=False) as new:
+        os.fchmod(new.fileno(), file.mode)
+        new.write(file.text.encode())
     return True

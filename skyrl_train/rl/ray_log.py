@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from skyrl_train.contracts import bounded
 from skyrl_train.node.ray_tmp import ray_socket
 
 LINES, WIDTH = 3, 300
@@ -27,7 +28,7 @@ def of_driver(environ: Mapping[str, str], pid: int) -> list[str]:
     found: list[str] = []
     for path in sorted(glob.glob(pattern)):
         try:
-            with open(path, "rb") as file:
+            with bounded.open_file(path) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_BYTES))
                 found += file.read().decode(errors="replace").splitlines()
         except OSError:

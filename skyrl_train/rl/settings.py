@@ -10,6 +10,7 @@ from verl.utils.config import validate_config
 from verl.utils.device import auto_set_device
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
 from skyrl_train.rl.overrides import AGENT_LOOPS
 
 LOOP = "skyrl_train.rl.agent_loop.SkyrlAgentLoop"
@@ -35,5 +36,4 @@ def composed(words: list[str]) -> DictConfig:
 def write_agent_loops(job_dir: str) -> None:
     """Writes the file for verl's `agent_loop_config_path`."""
     loops = [{"name": "skyrl", "_target_": LOOP, "job_dir": job_dir}]
-    with open(os.path.join(job_dir, AGENT_LOOPS), "w", encoding="utf-8") as file:
-        yaml.safe_dump(loops, file)
+    write_whole(os.path.join(job_dir, AGENT_LOOPS), yaml.safe_dump(loops))

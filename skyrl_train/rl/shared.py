@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.agent.limits import Limits
 from skyrl_train.contracts.agent.ports import OpenSandbox
 from skyrl_train.contracts.errors import TrainError
@@ -36,8 +37,7 @@ class Shared:
 
 @functools.cache
 def shared(job_dir: str) -> Shared:
-    with open(os.path.join(job_dir, directory.RESOLVED), encoding="utf-8") as file:
-        config = from_resolved(file.read())
+    config = from_resolved(bounded.read_text(os.path.join(job_dir, directory.RESOLVED)))
     slots = max(1, config.agent.max_parallel // config.rollout.agent_workers)
     return Shared(config, limits_of(config), asyncio.Semaphore(slots), journal_dir(config, job_dir), Controls())
 

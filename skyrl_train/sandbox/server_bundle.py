@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.process import run
@@ -98,7 +99,7 @@ def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "
 def read_bundle(directory: Path) -> ServerBundle:
     """Opens a bundle that was made before, here or elsewhere. Raises UsageError."""
     try:
-        found = parse_object((directory / MANIFEST).read_bytes(), MANIFEST)
+        found = parse_object(bounded.read_bytes(directory / MANIFEST), MANIFEST)
         return ServerBundle(
             directory=str(directory),
             version=found.text("version"),

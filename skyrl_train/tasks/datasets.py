@@ -3,8 +3,8 @@
 import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.tasks.images import TaskImage, image_of
 
@@ -47,14 +47,16 @@ def images_of(paths: Iterable[str], *, bad: Callable[[str], None] | None = None)
 
 
 def _lines(path: str, bad: Callable[[str], None]) -> Iterator[object]:
-    with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
+    for number, line in bounded.lines(path):
+        if line is None:
+            bad(f"data set {path}, line {number}: {bounded.too_long()}")
+        elif line.strip():
             try:
-                yield json.loads(line)
+                row = json.loads(line)
             except (ValueError, RecursionError) as error:
                 bad(f"data set {path}, line {number}: not valid JSON: {error}")
+            else:
+                yield row
 
 
 def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
@@ -66,6 +68,7 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
         ) from None
     read = 0
     try:
+        bounded.open_file(path).close()
         for batch in parquet.ParquetFile(path).iter_batches(batch_size=256, use_threads=False):
             for row in batch.to_pylist():
                 read += 1

@@ -1,15 +1,14 @@
 """Writes verl's columns as parquet or JSON lines, in batches. The file gets its name only when it is complete."""
 
-import contextlib
 import importlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import replacing
 from skyrl_train.tasks.datasets import PARQUET
 
 BATCH_ROWS = 256
@@ -29,14 +28,8 @@ def blamed(path: Path) -> Iterator[None]:
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A temporary file that replaces `path` at the end, or is removed after an error."""
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    try:
-        with blamed(path):
-            yield part
-            part.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
+    with blamed(path), replacing(str(path)) as file:
+        yield Path(f"/proc/self/fd/{file.fileno()}")
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.tasks.rows import BadRow, TaskRow, read_row
 from skyrl_train.tasks.convert import read_line
@@ -36,9 +36,11 @@ def without_repeats(rows: Iterable[tuple[int, TaskRow | BadRow]]) -> Iterator[Ta
 
 def _lines(path: str) -> Iterator[tuple[int, TaskRow | BadRow]]:
     try:
-        with Path(path).open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
-            filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-            yield from ((number, read_line(line, number)) for number, line in filled)
+        for number, line in bounded.lines(path):
+            if line is None:
+                yield number, BadRow(number, bounded.too_long())
+            elif line.strip():
+                yield number, read_line(line, number)
     except OSError as error:
         raise UsageError(f"data set {path}: {error.strerror or error}") from None
 

@@ -1,8 +1,10 @@
 """Resolves the OmegaConf interpolations that verl's configuration uses: `${a.b}`, `${.a}`, `${oc.select:a.b,0}`, `${oc.env:X,d}`."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from skyrl_doctor.plan.syntax.bounds import MAX_INTERPOLATIONS, MAX_LETTERS
 from skyrl_doctor.plan.syntax.hydra import OverrideError, parse_value
 
 MAX_STEPS = 30
@@ -17,23 +19,39 @@ class MissingError(UnresolvedError):
     """The key does not exist."""
 
 
-def resolve(text: str, *, key: str, find: Find, environ: Mapping[str, str], steps: int = MAX_STEPS) -> Any:
+@dataclass(slots=True)
+class Work:
+    """What one value may still cost: interpolations that double need few steps each, and all memory together."""
+
+    interpolations: int = MAX_INTERPOLATIONS
+    letters: int = MAX_LETTERS
+
+
+def resolve(
+    text: str, *, key: str, find: Find, environ: Mapping[str, str], steps: int = MAX_STEPS, work: Work | None = None
+) -> Any:
     """The value of a text with interpolations. `find` returns the raw value of a dotted key or raises MissingError."""
     if steps <= 0:
         raise UnresolvedError("its interpolations form a cycle")
+    work = Work() if work is None else work
+    work.interpolations -= 1
+    work.letters -= len(text)
+    if work.interpolations < 0 or work.letters < 0:
+        raise UnresolvedError(f"more than {MAX_INTERPOLATIONS} interpolations or {MAX_LETTERS} letters")
     parts = list(_parts(text))
-    resolver = _Resolver(key, find, environ, steps)
+    resolver = _Resolver(key, find, environ, steps, work)
     if len(parts) == 1 and parts[0][0]:
         return resolver.value(parts[0][1])
     return "".join(str(resolver.value(part)) if is_code else part for is_code, part in parts)
 
 
 class _Resolver:
-    def __init__(self, key: str, find: Find, environ: Mapping[str, str], steps: int) -> None:
+    def __init__(self, key: str, find: Find, environ: Mapping[str, str], steps: int, work: Work) -> None:
         self._key = key
         self._find = find
         self._environ = environ
         self._steps = steps
+        self._work = work
 
     def value(self, code: str) -> Any:
         code = self._inner(code).strip()
@@ -67,7 +85,14 @@ class _Resolver:
         absolute = _absolute(path, self._key)
         raw = self._find(absolute)
         if isinstance(raw, str) and "${" in raw:
-            return resolve(raw, key=absolute, find=self._find, environ=self._environ, steps=self._steps - 1)
+            return resolve(
+                raw,
+                key=absolute,
+                find=self._find,
+                environ=self._environ,
+                steps=self._steps - 1,
+                work=self._work,
+            )
         return raw
 
     def _inner(self, code: str) -> str:
@@ -76,7 +101,7 @@ class _Resolver:
             return code
         if self._steps <= 1:
             raise UnresolvedError("its interpolations form a cycle")
-        inner = _Resolver(self._key, self._find, self._environ, self._steps - 1)
+        inner = _Resolver(self._key, self._find, self._environ, self._steps - 1, self._work)
         return "".join(_as_code(inner.value(part)) if is_code else part for is_code, part in _parts(code))
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.bounds import MAX_DEPTH, refuse_long_keys
 from skyrl_doctor.plan.syntax.leaf import Leaf, Part, Path
 from skyrl_doctor.plan.syntax.toml_places import Position, find_positions
-
-MAX_DEPTH = 40
 
 
 def parse(source: Source) -> dict[str, Any]:
     """Parses the text. Raises UsageError for invalid TOML and duplicate keys."""
+    refuse_long_keys(source.text, source.file)
     try:
         return tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:

@@ -10,10 +10,9 @@ from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.bounds import MAX_DEPTH, MAX_NODES, refuse_deep_yaml, refuse_large_yaml, too_large
 from skyrl_doctor.plan.syntax.leaf import Leaf, Path
 
-MAX_DEPTH = 40
-MAX_NODES = 50_000
 _FLOAT = re.compile(
     r"^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?(?:[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)"
     r"|\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
@@ -26,6 +25,7 @@ def leaves(source: Source) -> tuple[Leaf, ...]:
     """Every value and every table with its location. Raises UsageError if the text is not a YAML mapping."""
     yaml = _yaml()
     try:
+        refuse_deep_yaml(yaml, _loader_type(), source.text, source.file)
         loader = _loader_type()(source.text)
         try:
             root = loader.get_single_node()
@@ -33,6 +33,7 @@ def leaves(source: Source) -> tuple[Leaf, ...]:
                 raise UsageError(f"target {source.file}: the file is empty")
             if not isinstance(root, yaml.MappingNode):
                 raise UsageError(f"target {source.file}: expected a YAML mapping, found a {root.id}")
+            refuse_large_yaml(yaml, root, source.file)
             return tuple(_Walk(loader, source.file).table((), root))
         finally:
             loader.dispose()
@@ -67,7 +68,10 @@ def scalar(text: str) -> Any:
     """One value as YAML reads it: `4` a number, `[a, b]` a list, `null` nothing. Raises ValueError."""
     yaml = _yaml()
     try:
+        refuse_deep_yaml(yaml, _loader_type(), text, "")
         return yaml.load(text, Loader=_loader_type())
+    except UsageError:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(_one_line(error)) from None
 
@@ -89,9 +93,7 @@ class _Walk:
     def _node(self, path: Path, node: Any, key_node: Any) -> Iterator[Leaf]:
         self._count += 1
         if self._count > MAX_NODES or len(path) > MAX_DEPTH:
-            raise UsageError(
-                f"target {self._file}: more than {MAX_NODES} values or {MAX_DEPTH} levels with its aliases"
-            )
+            raise too_large(self._file)
         yaml = self._yaml
         is_tables = isinstance(node, yaml.SequenceNode) and any(
             isinstance(item, yaml.MappingNode) for item in node.value

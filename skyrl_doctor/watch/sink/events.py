@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from skyrl_doctor.watch.finding import Alert, read_alert
+from skyrl_train.contracts import bounded
 
 SCHEMA = 1
 MOST_WAITING = 5000
@@ -43,7 +44,9 @@ class Events:
         if not self._waiting:
             return True
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = os.open(
+                self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644
+            )
         except OSError as error:
             self.trouble = f"{self.path}: {error.strerror}"
             return False
@@ -69,11 +72,15 @@ class Events:
             self._waiting.popleft()
 
 
+LONGEST_EVENT = 1 << 20
+
+
 def read(path: str) -> Iterator[dict[str, Any]]:
     """The events of a file; a truncated line is skipped."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            yield from (one for line in file if (one := _event(line)) is not None)
+        for _, line in bounded.lines(path, longest=LONGEST_EVENT):
+            if line is not None and (one := _event(line)) is not None:
+                yield one
     except FileNotFoundError:
         return
 
@@ -81,7 +88,7 @@ def read(path: str) -> Iterator[dict[str, Any]]:
 def _event(line: str) -> dict[str, Any] | None:
     try:
         one = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     whole = isinstance(one, dict) and one.get("schema") == SCHEMA and isinstance(one.get("event"), str)
     return one if whole else None

@@ -14,6 +14,7 @@ from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.read.steps import StepReader
 from skyrl_doctor.watch.sink.events import read
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
@@ -96,7 +97,7 @@ def _tails(job_dir: str) -> list[bytes]:
     texts = []
     for seen in listing([job_dir]).files:
         try:
-            with open(seen.path, "rb") as file:
+            with bounded.open_file(seen.path) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
                 texts.append(file.read(TAIL))
         except OSError:
@@ -106,8 +107,7 @@ def _tails(job_dir: str) -> list[bytes]:
 
 def _json(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-    except (OSError, ValueError):
+        data = json.loads(bounded.read_text(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

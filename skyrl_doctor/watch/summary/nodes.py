@@ -7,6 +7,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.launches import NODE_FAMILIES
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.sink.events import read
+from skyrl_train.contracts import bounded
 
 MOST_JOBS = 200
 
@@ -39,7 +40,6 @@ def failed_before(job_dir: str, node: str) -> list[Before]:
 
 def _node(job_dir: str) -> str | None:
     try:
-        with open(os.path.join(job_dir, "verdict.json"), encoding="utf-8") as file:
-            return str(json.load(file)["node"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(bounded.read_text(os.path.join(job_dir, "verdict.json")))["node"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.checkpoints.layout import MANIFEST, Listing
 from skyrl_train.contracts.files import write_whole
 from skyrl_train.contracts.typed import FormatError, parse_object
@@ -40,8 +41,7 @@ def parse(text: str) -> Mark | None:
 def read(directory: str) -> Mark | None:
     """The mark of a checkpoint, or None if it has no readable one."""
     try:
-        with open(os.path.join(directory, MANIFEST), encoding="utf-8") as file:
-            return parse(file.read())
+        return parse(bounded.read_text(os.path.join(directory, MANIFEST)))
     except (OSError, ValueError):
         return None
 
@@ -83,7 +83,7 @@ def digest(path: str) -> str:
     import hashlib  # imported here, since it loads OpenSSL, which is slow
 
     found = hashlib.sha256()
-    with open(path, "rb") as file:
+    with bounded.open_file(path) as file:
         found.update(file.read(END))
         size = file.seek(0, os.SEEK_END)
         file.seek(max(END, size - END))

@@ -96,7 +96,8 @@ class Routes:
 
     async def events(self, request: Request) -> Response:
         number = int(read_value(EVENT_NUMBER, "after", request.query_params, "0"))
-        return Json({"events": self._runtime.telemetry.events.after(number)})
+        events = self._runtime.telemetry.events
+        return Json({"events": events.after(number), "without_key": events.strangers.last()})
 
     async def openapi(self, _request: Request) -> Response:
         return Json(DOCUMENT)

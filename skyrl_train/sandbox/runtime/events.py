@@ -1,10 +1,12 @@
 """The server's events: the last ones for GET /events, and a log line for each."""
 
-import json
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from skyrl_train.sandbox.runtime.log_line import log_line
+from skyrl_train.sandbox.runtime.strangers import Strangers
 
 _LOG = logging.getLogger("skyrl_train.runtime")
 KEEP = 2000
@@ -17,18 +19,13 @@ class Events:
         self._now = now
         self._entries: deque[Mapping[str, Any]] = deque(maxlen=KEEP)
         self._number = 0
+        self.strangers = Strangers(now)
 
     def add(self, event: str, **data: object) -> None:
         self._number += 1
         entry = {name: value for name, value in data.items() if value not in (None, "")}
         self._entries.append({"number": self._number, "time": self._now(), "event": event, **entry})
-        _LOG.info("%s %s", event, " ".join(f"{name}={_log_value(value)}" for name, value in entry.items()))
+        _LOG.info("%s", log_line(event, entry))
 
     def after(self, number: int, limit: int = KEEP) -> list[Mapping[str, Any]]:
         return [entry for entry in self._entries if entry["number"] > number][:limit]
-
-
-def _log_value(value: object) -> str:
-    """The value on one line, whatever a client or a container wrote."""
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return text if text.isascii() and text.isprintable() and " " not in text and '"' not in text else json.dumps(text)

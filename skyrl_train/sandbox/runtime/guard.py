@@ -14,10 +14,12 @@ from skyrl_train.sandbox.runtime.telemetry import Telemetry
 _OPEN = (HEALTH, "/alive")
 """Routes without a key: they only show that the server answers."""
 _RETRY_S = 5
+_HAS_KEY = "skyrl.has_key"
+"""Set in the scope of a request with the runtime's key."""
 
 
 class Refusals:
-    """Answers refused requests, counts them, and adds an event for each."""
+    """Answers refused requests, counts them, and adds an event for each that has the key."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         self._events = telemetry.events
@@ -28,22 +30,19 @@ class Refusals:
 
     def answer(self, request: Request, refused: RefusedError) -> Response:
         self._metrics.refused.labels(str(refused.status)).inc()
-        if refused.status != 404:  # clients ask for sessions that are not there yet
-            self._events.add(
-                "refused",
-                status=refused.status,
-                why=str(refused),
-                method=request.method,
-                path=request.url.path[:200],
-                client=request.client.host if request.client else "",
-            )
+        client, path = request.client.host if request.client else "", request.url.path[:200]
+        why, method = str(refused), request.method
+        if not request.scope.get(_HAS_KEY):
+            self._events.strangers.add(status=refused.status, why=why, client=client, method=method, path=path)
+        elif refused.status != 404:  # clients ask for sessions that are not there yet
+            self._events.add("refused", status=refused.status, why=why, method=method, path=path, client=client)
         headers = {} if refused.retry_after_s is None else {"Retry-After": str(refused.retry_after_s)}
         return Json({"detail": str(refused)}, refused.status, headers=headers)
 
     def unread(self, status: int, why: str, client: str) -> None:
         """For input that never became a request."""
         self._metrics.refused.labels(str(status)).inc()
-        self._events.add("refused", status=status, why=why, client=client)
+        self._events.strangers.add(status=status, why=why, client=client)
 
 
 class Guard:
@@ -57,7 +56,9 @@ class Guard:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        if request.url.path in _OPEN or same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key):  # FIX(RUN001)
+        has_key = same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key)
+        scope[_HAS_KEY] = has_key
+        if request.url.path in _OPEN or has_key:  # FIX(RUN001)
             await self._app(scope, receive, send)
             return
         given = "wrong" if RUNTIME_KEY_HEADER in request.headers else "missing"

@@ -5,6 +5,7 @@ import os
 import secrets
 import stat
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.files import write_whole
 
@@ -36,9 +37,9 @@ def write_private(path: str, text: str, mode: int = 0o600) -> None:
 def read_key(path: str) -> str:
     """Reads a key file; refuses one that others could read."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with bounded.open_file(path) as file:
             found = os.fstat(file.fileno())
-            key = file.read(_LONGEST).strip()
+            key = file.read(_LONGEST).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the key in {path} cannot be read: {error}") from error
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:

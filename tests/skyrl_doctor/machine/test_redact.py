@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.machine.redact import Redactor, is_secret_key, is_secret_name
+from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.machine.secret_names import is_secret_key, is_secret_name
 
 TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
 

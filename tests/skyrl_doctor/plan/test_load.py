@@ -95,7 +95,7 @@ BROKEN = {
     "b.toml": ("a = 1\na = 2\n", "target b.toml: not valid TOML: Cannot overwrite a value (at line 2, column 6)"),
     "c.yaml": ("a: 1\na: 2\n", "target c.yaml: line 2: duplicate key 'a'"),
     "d.yaml": ("a:\n\tb: 1\n", "target d.yaml: not valid YAML: "),
-    "e.yaml": ("a: &a [*a]\n", "target e.yaml: not valid YAML: "),
+    "e.yaml": ("a: &a [*a]\n", "target e.yaml: more than 50000 values or 40 levels with its aliases"),
     "f.yaml": ("- 1\n", "target f.yaml: expected a YAML mapping, found a sequence"),
     "g.yaml": ("a: !python/object:os.system x\n", "target g.yaml: not valid YAML: "),
     "h.yaml": ("colour: blue\n", "target h.yaml: unknown YAML; expected SkyRL-agent's task YAML"),

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.derive import bases_of
@@ -57,7 +58,7 @@ class ImageSupply:
 
     async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
         """Fetches base images as for sessions, then builds. Raises BuildFailedError."""
-        text = Path(directory, recipe).read_text(encoding="utf-8", errors="replace")
+        text = bounded.read_text(Path(directory, recipe), errors="replace")
         for base in bases_of(text):
             try:
                 await self.fetch(base)

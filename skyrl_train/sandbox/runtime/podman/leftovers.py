@@ -7,6 +7,7 @@ import contextlib
 import glob
 import os
 
+from skyrl_train.contracts import bounded
 from skyrl_train.procfs import environ_of, killed, mounts_of, others, read, until_gone
 
 _PID_FILES = ("containers/*/*/userdata/pidfile", "containers/*/*/userdata/conmon.pid", "libpod/tmp/pause.pid")
@@ -26,8 +27,8 @@ def _named(run_dir: str) -> list[int]:
     pids = []
     for pattern in _PID_FILES:
         for path in glob.glob(f"{glob.escape(run_dir)}/{pattern}"):
-            with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-                pids.append(int(file.read()))
+            with contextlib.suppress(OSError, ValueError):
+                pids.append(int(bounded.read_text(path, most_bytes=64)))
     return pids
 
 

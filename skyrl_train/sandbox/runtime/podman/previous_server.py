@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 
+from skyrl_train.contracts import bounded
 from skyrl_train.procfs import environ_of, killed, pids, read, until_gone
 from skyrl_train.sandbox.podman_cli import PodmanCli
 
@@ -51,9 +52,8 @@ def remove_half_made(podman: PodmanCli, run_dir: str) -> int:
     """Removes the containers of abandoned builds; returns how many. Only reads the store's own list."""
     path = f"{os.path.dirname(run_dir)}/graph/overlay-containers/containers.json"
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
+        found = json.loads(bounded.read_text(path))
+    except (OSError, ValueError, RecursionError):
         return 0
     names = [str(name) for each in found for name in each.get("names") or ()]
     working = [name for name in names if _WORKING in name]

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.node.apply import NotOurs, apply
 from skyrl_train.node.podman_store import LOCAL_BASE, STORES, job_directory, store_name
@@ -124,6 +125,6 @@ def _site_conf(environ: Mapping[str, str]) -> tuple[str, ...]:
     paths = (named,) if named else (*_SITE, f"{config}/containers/containers.conf")
     texts = []
     for path in paths:
-        with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
-            texts.append(file.read())
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            texts.append(bounded.read_text(path))
     return tuple(texts)

@@ -1,0 +1,158 @@
+"""Texts that are secrets by what stands before them: a name, an option, a header, a command, the start of an address."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from skyrl_doctor.machine.secret_names import Holds, holds
+
+Span = tuple[int, int]
+
+_QUOTED = r"(?P<escape>\\?)(?P<quote>[\"'])(?P<quoted>[^\n]{0,4096}?)(?P=escape)(?P=quote)"
+_BARE = r"(?P<bare>[^\s\0\"',;&<>`]{1,4096})"
+_VALUE = rf"(?:{_QUOTED}|{_BARE})"
+_NAME = r"(?P<name>(?<!\w)[A-Za-z_][\w.-]{0,100}+)"
+_ASSIGNMENT = re.compile(rf"{_NAME}(?P<mark>\\?[\"']?[ \t]{{0,8}}(?:=>|=(?!=)|:)[ \t]{{0,8}}){_VALUE}")
+OPTION = re.compile(rf"(?<![\w-])--?{_NAME}[\"']?(?P<mark>(?:,[ ]{{0,4}}|[ \t\0]{{1,8}})){_VALUE}")
+"""An option and its value, apart. In /proc the words of a command line are separated by NUL."""
+_PAIR = re.compile(
+    rf"\bname[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
+)
+"""A variable of a container: its name and its value stand apart."""
+_REJECTED = re.compile(rf"(?m)^[ \t]{{0,40}}{_NAME}\n[^\n]{{0,400}}?\binput_value(?P<mark>=){_VALUE}")
+"""A message of pydantic."""
+
+_AUTHORIZATION = re.compile(
+    r"(?i)\bauthorization[\"']?\s{0,4}(?:=>|[:=,])\s{0,4}[\"']?"
+    r"(?:(?P<all>(?:digest|aws4-hmac-sha256)\s[^\n]+)|(?:[\w-]{1,30}\s{1,4})?(?P<value>[^\s<\"']{8,}))"
+)
+_BEARER = re.compile(r"(?i)\bbearer\s{1,4}(?P<value>[A-Za-z0-9._~+/=-]{8,})")
+_COOKIES = re.compile(
+    r"(?i)(?:\b(?:set-)?cookie[\"']?\s{0,4}[:=]|\bcurl\b[^\n]{0,400}?\s(?:-b|--cookie))\s{0,4}(?P<value>[^\n]{1,8192})"
+)
+_COOKIE = re.compile(r"(?P<name>[\w.-]{1,100})=(?P<value>[^;,\s\"'<]{6,})")
+_OF_A_COOKIE = frozenset(("domain", "expires", "max-age", "path", "samesite"))
+
+_COMMANDS = tuple(
+    (marker, re.compile(pattern))
+    for marker, pattern in (
+        ("sshpass", r"\bsshpass\s+-p\s?(?P<value>[^\s\"'<]{3,})"),
+        ("-p", r"\b(?:mysql|mariadb)\w*\s[^\n|;]{0,400}?(?<=\s)-p(?P<value>[^\s\"'<]{4,})"),
+        ("login", r"\b(?:docker|podman|buildah|skopeo|nerdctl|oras|helm)\s[^\n|;]{0,40}?\blogin\s[^\n|;]{0,400}?(?<=\s)-p[ =]?(?P<value>[^\s\"'<]{3,})"),
+        ("creds", r"--(?:\w+-)?creds[ =]\s{0,4}[^\s:<]{1,100}:(?P<value>[^\s\"'<]{3,})"),
+        ("-u", r"\b(?:curl|wget|http|https)\s[^\n|;]{0,400}?(?<=\s)(?:-u|--user|--proxy-user)[ =]?\s{0,4}[\"']?[^\s:\"'/<]{1,100}:(?P<value>[^\s\"'<]{3,})"),
+        ("wandb", r"\bwandb\s+login\s(?:\s{0,4}--?[\w=-]+\s){0,4}\s{0,4}(?P<value>[A-Za-z0-9_-]{20,})"),
+        ("redis-cli", r"\bredis-cli\s[^\n|;]{0,400}?(?<=\s)-a\s{1,4}(?P<value>[^\s\"'<]{3,})"),
+        ("pass:", r"-pass(?:in|out)?\s{1,4}pass:(?P<value>[^\s\"'<]{3,})"),
+        ("login", r"\blogin\s{1,40}\S{1,100}\s{1,40}password\s{1,40}(?P<value>[^\s<]{3,})"),  # .netrc
+        ("password", r"\bpassword\s{1,40}(?P<value>(?=\S{0,100}\d)[^\s<]{6,})"),
+    )
+)  # fmt: skip
+_USER_AND_PASSWORD = re.compile(
+    r"://(?P<value>[^\s/@:'\"<]{0,200}:(?:[^\s/'\"<]{1,400}|(?!\d{1,5}/)[^\s'\"<@]{1,400}))(?=@)"
+)
+_USER = re.compile(r"://(?P<value>(?:(?=[^\s/@]{0,200}\d)[^\s/@:'\"<]{8,}|[^\s/@:'\"<]{20,}))(?=@)")
+_PROSE = re.compile(
+    r"(?i)\b(?:api[ _-]?key|access key|token|secret|password|passphrase|credential)s?(?:\s[a-z]{1,12}){0,3}[\s:=\"'`(]{1,4}"
+    r"(?P<value>[A-Za-z0-9+/_=.-]{16,})"
+)
+
+_EMPTY = re.compile(
+    r"(?i)none|null|nil|true|false|empty|required|optional|missing|unset|undefined|string|str|bytes|secretstr|(.)\1*|\*.*"
+    r"|[\[({$%<].*|(?:~|\.{0,2})/(?:[a-z.][a-z0-9_.-]*)(?:/.*)?|your[_-].*"
+)
+"""Values that are no secrets: nothing, a type, a reference to a variable, a path."""
+_CODE = re.compile(r"[\w.]+[(\[].*|(?:self|cls|args|config|os)\.\S*|[A-Za-z_]+(?:\.[A-Za-z_]+)+")
+_NAME_OF_ANOTHER = re.compile(r"[A-Za-z_]+")
+_LONG_WORD = re.compile(r"[A-Za-z0-9+/]{16,}|[A-Za-z0-9_-]{20,}")
+_CHANGE = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])")
+_SCHEMES = frozenset(("bearer", "basic", "token", "digest", "negotiate", "ntlm", "apikey"))
+
+
+def spans(text: str) -> Iterator[Span]:
+    """The places of texts that are secrets by what stands before them."""
+    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED):
+        yield from named(pattern, text)
+    if "://" in text:
+        yield from _values(_USER_AND_PASSWORD, text)
+        yield from _values(_USER, text)
+    for marker, pattern in _COMMANDS:
+        if marker in text:
+            yield from _values(pattern, text)
+    lower = text.lower()
+    if "bearer" in lower:
+        yield from _values(_BEARER, text, but=_is_word)
+    if "authorization" in lower:
+        for match in _AUTHORIZATION.finditer(text):
+            if match["all"] or not _is_word(match["value"]):
+                yield match.span("all" if match["all"] else "value")
+    if "cookie" in lower or "curl" in lower:
+        yield from _cookies(text)
+    if any(word in lower for word in ("key", "token", "secret", "pass", "credential")):
+        yield from _values(_PROSE, text, but=lambda value: not is_random(value))
+
+
+def named(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    """The places of values whose names tell that they are secrets."""
+    at = 0
+    while match := pattern.search(text, at):
+        group = "quoted" if match["quoted"] is not None else "bare"
+        start, end = match.span(group)
+        if _is_secret(match, text[end : end + 2]):
+            yield start, end - (len(match[group]) - len(match[group].rstrip(")]}")) if group == "bare" else 0)
+            at = end
+        else:
+            at = match.end("name")  # what follows may be a name itself
+
+
+def is_random(value: str) -> bool:
+    """Whether a value looks like a key: sixteen letters and digits or more without a break, mixed."""
+    if _EMPTY.fullmatch(value):
+        return False
+    return any(
+        len(_CHANGE.findall(run[0])) >= 3 and any(map(str.isdigit, run[0])) for run in _LONG_WORD.finditer(value)
+    )
+
+
+def _is_secret(match: re.Match[str], after: str) -> bool:
+    name = match["name"].rpartition(".")[2]
+    kind = holds(name)
+    if kind is Holds.NOTHING:
+        return False
+    is_quoted = match["quoted"] is not None
+    value = match["quoted"] if is_quoted else match["bare"].rstrip(")]}")
+    if _EMPTY.fullmatch(value) or value.lower() in _SCHEMES or (value.startswith("-") and match.re is OPTION):
+        return False
+    if kind is Holds.MAYBE:
+        return is_random(value)
+    if not is_quoted and _is_code(value):
+        return False
+    is_prose = ":" in match["mark"] and not is_quoted and not name.lower().startswith("x-")
+    if kind is Holds.PASSWORD:
+        return len(value) >= 4 and not (is_prose and _is_word(value) and after[:1] == " " and after[1:].isalpha())
+    if is_prose and _is_word(value):
+        return False
+    return len(value) >= 6 and not value.replace(".", "").replace(",", "").isdigit()
+
+
+def _is_code(value: str) -> bool:
+    """Whether it is an expression of a line of source: `self.token`, `read_key(path)`, `user_password`."""
+    if _CODE.fullmatch(value):
+        return True
+    return _NAME_OF_ANOTHER.fullmatch(value) is not None and holds(value) is not Holds.NOTHING
+
+
+def _is_word(value: str) -> bool:
+    return value.rstrip(".,:").isalpha() and value.islower()
+
+
+def _values(pattern: re.Pattern[str], text: str, *, but: Callable[[str], bool] | None = None) -> Iterator[Span]:
+    for match in pattern.finditer(text):
+        if but is None or not but(match["value"]):
+            yield match.span("value")
+
+
+def _cookies(text: str) -> Iterator[Span]:
+    for header in _COOKIES.finditer(text):
+        for cookie in _COOKIE.finditer(text, *header.span("value")):
+            if cookie["name"].lower() not in _OF_A_COOKIE:
+                yield cookie.span("value")

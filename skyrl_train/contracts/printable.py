@@ -1,0 +1,25 @@
+"""Makes text from outside safe to print: names, paths, log lines and model output may hold any character."""
+
+import re
+
+UNSAFE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
+    "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"  # Unicode line ends; marks that reverse the text
+)
+"""The characters that control a terminal or change the order of the text, as for a set of a regular expression."""
+_UNSAFE = re.compile(f"[{UNSAFE}]")
+
+
+def printable(text: str) -> str:
+    """The text with characters that control a terminal as escapes. In JSON the escapes keep their meaning."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """The printable text with line feeds as escapes, so that a name cannot add a line."""
+    return printable(text).replace("\n", "\\n")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}"

@@ -1,0 +1,64 @@
+"""Prints. All output of the commands passes through here or through the streams that `guarded` puts in place.
+
+Names of files, keys, jobs and models come from outside. None of them may control a terminal or add a line.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO, cast
+
+from skyrl_train.contracts.printable import one_line, printable
+
+
+class Screen:
+    """A stream that escapes what controls a terminal. Everything else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(printable(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Escapes what controls a terminal in everything that this process prints."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", Screen(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def print_line(text: str) -> None:
+    sys.stdout.write(f"{one_line(text)}\n")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    sys.stdout.write("".join(f"{one_line(line)}\n" for line in lines))
+
+
+def print_note(text: str) -> None:
+    """Prints a line on stderr."""
+    sys.stderr.write(f"{one_line(text)}\n")
+
+
+def print_exact(text: str) -> None:
+    """Prints what a program reads, such as a diff, unchanged, unless a person reads it on a terminal."""
+    out = sys.stdout if sys.stdout.isatty() else unguarded(sys.stdout)
+    out.write(text)
+
+
+def unguarded(stream: TextIO) -> TextIO:
+    """The stream itself, for output that needs colours. The caller must have made its text printable."""
+    return stream.stream if isinstance(stream, Screen) else stream
