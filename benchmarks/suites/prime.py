@@ -41,7 +41,7 @@ def _difference(refused: Mapping[str, str]) -> str:
     if refused and all(".taskset." in key for key in refused):
         return "docs/suites.md: The keys of a taskset are those of its environment, and are not judged"
     if refused and not any("Extra inputs" in message for message in refused.values()):
-        return "docs/suites.md: A rule that only the package's code holds is not judged"
+        return "docs/suites.md: A rule in the code of the package is not judged"
     return ""
 
 
