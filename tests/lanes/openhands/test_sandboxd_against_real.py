@@ -132,7 +132,7 @@ SAME = [
     ("POST", UPLOAD, {"params": {"path": "DIR/up"}, "files": {"other": "content"}}),
     ("POST", UPLOAD, {"files": {"file": "content"}}),
     ("POST", UPLOAD, {"params": {"path": "DIR/up"}, "json": {"file": "content"}}),
-    ("POST", UPLOAD, {"params": {"path": "DIR/up"}, "content": b"content"}),
+    ("POST", UPLOAD, {"params": {"path": "DIR/up"}, "content": "content"}),
     ("POST", UPLOAD, {"params": {"path": "DIR/up"}}),
     ("POST", UPLOAD, {"params": {"path": "DIR/up"}, "headers": {"content-type": "multipart/form-data; boundary=b"}}),
     ("GET", DOWNLOAD, {"params": {"path": "relative"}}),
