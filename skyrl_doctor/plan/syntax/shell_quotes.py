@@ -56,6 +56,25 @@ def _after(text: str, at: int, depth: int, *, quoted: bool) -> int:
     return at + 1
 
 
+def as_in_double_quotes(text: str) -> str:
+    """The default of a `"${X:-…}"`, written as if it stood without the outer quotes: there ' and most \\ are letters."""
+    found, at, inner = "", 0, False
+    while at < len(text):
+        first, second = text[at], text[at + 1 : at + 2]
+        if first == "\\" and second:
+            found += text[at : at + 2] if inner or second in '$`"\\\n}' else "\\\\" + second
+            at += 2
+            continue
+        if first in "`$" and (first == "`" or second == "("):
+            end = _after(text, at, 0, quoted=True)
+            found, at = found + text[at:end], end
+            continue
+        inner = inner != (first == '"')
+        found += "\\'" if first == "'" and not inner else first
+        at += 1
+    return found
+
+
 def tokens(text: str) -> list[str]:
     """The blank-separated parts of a text, with their quotes. Raises UnclosedError."""
     found, start, at = [], -1, 0

@@ -2,11 +2,17 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError, evaluate
 from skyrl_doctor.plan.syntax.shell_parameters import Parameter, expanded, parameter
-from skyrl_doctor.plan.syntax.shell_quotes import UnclosedError, end_of_brackets, end_of_double_quotes
+from skyrl_doctor.plan.syntax.shell_quotes import (
+    UnclosedError,
+    as_in_double_quotes,
+    end_of_brackets,
+    end_of_double_quotes,
+)
 from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_values import MOST_WORDS, Piece, Value, Word, joined, known, text_of, unknown_of
 
@@ -185,6 +191,13 @@ class Expander:
     def _parameter(self, raw: str, inner: str, fields: Fields, *, quoted: bool) -> None:
         """`$NAME` or `${…}`."""
         found = parameter(inner)
+        if (
+            quoted
+            and found is not None
+            and found.operator[-1:] in ("-", "+", "=")
+            and re.search(r"['\\\\]", found.text)
+        ):
+            found = replace(found, text=_or_same(found.text))
         values = self._values(found, raw)
         if quoted and found is not None and "*" in (found.index, found.name) and values:
             values = [
@@ -242,6 +255,13 @@ class Expander:
 
     def _assign_number(self, name: str, value: int) -> None:
         self.scope.set_text(name, known(str(value)), 0)
+
+
+def _or_same(text: str) -> str:
+    try:
+        return as_in_double_quotes(text)
+    except UnclosedError:
+        return text
 
 
 def _or_end(text: str, find: Callable[[], int]) -> int:

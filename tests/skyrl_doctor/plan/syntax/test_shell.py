@@ -79,6 +79,8 @@ SAME_AS_BASH = (
     'set -- a\nprintf \'%s|\' "${@:2}" "${A[@]:1}" end ""',
     "D=$(python3 -c 'import torch_npu' 2> /dev/null && echo npu || echo gpu)\nprintf '%s|' $D",
     "printf '%s|' a{b}c 'a{b,c}' \"{x: 1}\" a='{b,c}'",
+    "T=\"${T:-['</t>']}\"\nprintf '%s|' $T \"${U-a'b c'd}\"",
+    'printf \'%s|\' "${U:-"a \'b\' c"}" "${U:-${V:-\'x\'}}" "${U:-a\\nb\\$c}" "${U:-$(echo \'y z\')}"',
 )
 
 
