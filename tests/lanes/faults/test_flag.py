@@ -34,4 +34,4 @@ def test_a_flag_whose_runtime_is_gone(whole: Whole) -> None:
     )
     never_trained(whole)
     shown = whole.cluster.run(*whole.skyrl_train("status", str(whole.job))).stdout
-    tells(shown, "gate: SLM004", "doctor:   SLM004", f"{READY} is from an earlier start")
+    tells(shown, "gate: SLM004", "doctor:   SLM004", "both jobs have ended")
