@@ -30,6 +30,18 @@ class _FormError(Exception):
     """A file that is not of the form that torch.save writes."""
 
 
+_UNREADABLE = (
+    _FormError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+)
+
+
 def faults(file: IO[bytes], *, deep: bool = False) -> Iterator[str]:
     """Why a torch file cannot be read. `deep` reads every byte and compares it with its checksum."""
     try:
@@ -38,16 +50,7 @@ def faults(file: IO[bytes], *, deep: bool = False) -> Iterator[str]:
             yield from _missing_tensors(data, {info.filename for info in archive.infolist()}, root)
             if deep and (bad := archive.testzip()) is not None:
                 yield f"the checksum of {bad} does not match: the file is damaged"
-    except (
-        _FormError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-    ) as error:
+    except _UNREADABLE as error:
         yield str(error) if isinstance(error, _FormError) else f"it cannot be read ({error})"
 
 
@@ -61,16 +64,7 @@ def foreign_imports(file: IO[bytes]) -> tuple[str, ...]:
             root, data = _pickle_of(archive)
             followed = follow(data)
             wrong = next((key for key, size in followed.storages.items() if _size(archive, root, key) != size), None)
-    except (
-        _FormError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-    ) as error:
+    except _UNREADABLE as error:
         return (f"unknown code: {error}",)
     problem = followed.problem or (f"its tensor {wrong[:80]} has another size" if wrong is not None else "")
     return (*sorted(followed.foreign), *([f"unknown code: {problem}"] if problem else []))
