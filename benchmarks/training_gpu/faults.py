@@ -31,7 +31,7 @@ def layer(weights: Sequence[Named], _before: Sequence[Named]) -> Sequence[Named]
 
 def adapter(weights: Sequence[Named], _before: Sequence[Named]) -> Sequence[Named]:
     """The adapter has its tensors, and nothing in them."""
-    return [(name, tensor.zero_()) for name, tensor in weights]
+    return [(name, tensor.new_zeros(tensor.shape)) for name, tensor in weights]
 
 
 def previous(_weights: Sequence[Named], before: Sequence[Named]) -> Sequence[Named]:
@@ -77,7 +77,7 @@ class Spoiled(importlib.abc.MetaPathFinder):
         spoiled = self._sent == self._first or (self._on and self._sent > self._first)
         sent = KINDS[self._kind](now, self._before) if spoiled else now
         self._sent += 1
-        self._before = [(name, tensor.clone()) for name, tensor in now]
+        self._before = now
         yield from sent
 
 

@@ -4,20 +4,15 @@ pytest -m gpu --require=gpu tests/lanes/gpu/test_two_gpus.py
 """
 
 import subprocess
-import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.training_gpu import compare, prepare
 from benchmarks.training_gpu.cases import OURS, TWO_GPUS, Case
-from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.proofs import Bench
 from benchmarks.training_gpu.runs import Run
 
 pytestmark = pytest.mark.gpu
-LIMIT_S = 500.0
 
 
 def devices() -> int:
@@ -25,17 +20,11 @@ def devices() -> int:
     return len(listed.stdout.splitlines())
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Any:
-    pytest.importorskip("verl")
-    pytest.importorskip("vllm")
+@pytest.fixture(autouse=True)
+def two_gpus(bench: Bench) -> None:
+    del bench  # without verl this is not asked
     if devices() < 2:
         pytest.skip("wants two GPUs")
-    told: list[dict[str, Any]] = []
-    with Memory(tmp_path / "memory.jsonl") as memory:
-        end = time.monotonic() + LIMIT_S
-        with Bench(tmp_path, tmp_path, told.append, memory, end, on_cpu=False) as opened:
-            yield opened
 
 
 def run(bench: Bench, case: Case) -> Run:

@@ -3,34 +3,16 @@
 pytest -m gpu --require=gpu tests/lanes/gpu/test_weights_proven.py
 """
 
-import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from benchmarks.training_gpu import prepare
 from benchmarks.training_gpu.cases import PROOF, SYNCS, Case
 from benchmarks.training_gpu.marks import FAULT
-from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.proofs import Bench
 from benchmarks.training_gpu.runs import Run
 
 pytestmark = pytest.mark.gpu
-LIMIT_S = 500.0
 ADAPTER = PROOF._replace(name="0.5b-proof-lora", lora_rank=8, load_format="safetensors")
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    pytest.importorskip("verl")
-    pytest.importorskip("vllm")
-    told: list[dict[str, Any]] = []
-    with Memory(tmp_path / "memory.jsonl") as memory:
-        end = time.monotonic() + LIMIT_S
-        with Bench(tmp_path, tmp_path, told.append, memory, end, on_cpu=False) as opened:
-            yield opened
 
 
 def run(bench: Bench, case: Case, fault: str = "") -> Run:
