@@ -6,7 +6,7 @@ random for each run, so that a token reveals nothing about its secret.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from skyrl_doctor.machine import secret_forms, secret_places
 from skyrl_doctor.machine.secret_names import is_secret_name
@@ -36,12 +36,7 @@ class Redactor:
         for secret in self._known:
             if secret in text:
                 text = text.replace(secret, self._token(secret))
-        parts: list[str] = []
-        at = 0
-        for start, end in secret_spans(text):
-            parts += text[at:start], self._token(text[start:end])
-            at = end
-        return "".join((*parts, text[at:]))
+        return _replaced(text, secret_spans(text), self._token)
 
     def in_place(self, data: bytes) -> bytes:
         """The bytes with each character of a secret replaced by x, so that offsets do not move."""
@@ -50,8 +45,8 @@ class Redactor:
             plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
             text = text.replace(plain, "x" * len(plain))
         # In a command line of /proc, option and value are separate texts.
-        text = _overwritten(text, _joined(secret_places.named(secret_places.OPTION, text)))
-        return _PRINTED.sub(lambda run: _overwritten(run[0], secret_spans(run[0])), text).encode("latin-1")
+        text = _replaced(text, _joined(secret_places.named(secret_places.OPTION, text)), _hidden)
+        return _PRINTED.sub(lambda run: _replaced(run[0], secret_spans(run[0]), _hidden), text).encode("latin-1")
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {
@@ -88,11 +83,15 @@ def _joined(found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield last
 
 
-def _overwritten(text: str, places: Iterable[tuple[int, int]]) -> str:
+def _hidden(secret: str) -> str:
+    return "x" * len(secret)
+
+
+def _replaced(text: str, places: Iterable[tuple[int, int]], replacement: Callable[[str], str]) -> str:
     parts: list[str] = []
     at = 0
     for start, end in places:
-        parts += text[at:start], "x" * (end - start)
+        parts += text[at:start], replacement(text[start:end])
         at = end
     return "".join((*parts, text[at:]))
 

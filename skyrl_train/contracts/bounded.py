@@ -43,6 +43,13 @@ def read_bytes(path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) ->
     return data
 
 
+def read_end(path: str | os.PathLike[str], *, start: int, most_bytes: int) -> bytes:
+    """The last bytes of a file, none before `start`. OSError as `open_file`."""
+    with open_file(path) as file:
+        file.seek(max(start, os.fstat(file.fileno()).st_size - most_bytes))
+        return file.read(most_bytes)
+
+
 def read_text(path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES, errors: str = "strict") -> str:
     """The UTF-8 text of a file, without byte-order mark. OSError as `read_bytes`; ValueError if it is not UTF-8."""
     return read_bytes(path, most_bytes=most_bytes).decode("utf-8-sig", errors)

@@ -20,6 +20,11 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def excerpt(text: str, most: int) -> str:
+    """The begin of a text on one line, for a reason that other messages quote."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:most])
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}"

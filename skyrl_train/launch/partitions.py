@@ -53,10 +53,11 @@ def refuse(
         output = ""
     partitions = [dict(_WORD.findall(line)) for line in output.splitlines()]
     for one in judged:
-        faults += _unknown(one, partitions) or [
-            *_faults(config, one, partitions),
-            *_too_large(one, _named(one, partitions), ask_nodes or _ask_nodes),
-        ]
+        absent = _unknown(one, partitions)
+        found = next((each for each in partitions if _is_selected(each, one.partition)), None)
+        faults += absent
+        if not absent and found is not None:  # else sbatch decides
+            faults += [*_faults(config, one, found), *_too_large(one, found["PartitionName"], ask_nodes or _ask_nodes)]
     if faults:
         raise UsageError(f"nothing was submitted, because Slurm would never start it: {'; '.join(faults)}")
 
@@ -113,16 +114,10 @@ def _unknown(request: JobRequest, partitions: list[dict[str, str]]) -> list[str]
     return [f"{key} = {request.partition!r}, but Slurm has no partition {absent[0]}; it has {', '.join(names[:_MOST])}"]
 
 
-def _named(request: JobRequest, partitions: list[dict[str, str]]) -> str:
-    """The one partition of the job; empty if there are several or none is known."""
-    found = next((one for one in partitions if _is_selected(one, request.partition)), {})
-    return found.get("PartitionName", "")
-
-
 def _too_large(request: JobRequest, partition: str, ask: Callable[[str], str]) -> Iterator[str]:
     """What no node of the partition has."""
     try:
-        nodes = list(filter(None, map(_node, ask(partition).splitlines()))) if partition else []
+        nodes = list(filter(None, map(_node, ask(partition).splitlines())))
     except slurm.SlurmError:
         return
     if not nodes:
@@ -164,10 +159,8 @@ def _ask_nodes(partition: str) -> str:
     return slurm.nodes_of(partition, limit_s=LIMIT_S)
 
 
-def _faults(config: RunConfig, request: JobRequest, partitions: list[dict[str, str]]) -> Iterator[str]:
-    found = next((one for one in partitions if _is_selected(one, request.partition)), None)
-    if found is None:
-        return  # sbatch reports an unknown partition
+def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) -> Iterator[str]:
+    """What the rules of the partition do not allow."""
     name, qos, account = found["PartitionName"], config.slurm.qos, config.slurm.account
     longest = _longest(found)
     if qos is None and longest is not None and (minutes(request.time_limit) or 0) > longest:  # a qos may allow more

@@ -4,6 +4,7 @@ import os
 import re
 
 from skyrl_train.contracts import bounded
+from skyrl_train.contracts.printable import excerpt
 from skyrl_train.contracts.run_log import CAUSE
 from skyrl_train.launch import directory
 from skyrl_train.launch.role import Role
@@ -18,10 +19,9 @@ _MOST_LETTERS = 300
 def payload_error(job_dir: str, role: Role, job_id: str, log_start: int) -> str:
     """The last such error since `log_start`, or an empty text."""
     try:
-        with bounded.open_file(os.path.join(job_dir, directory.log(role, job_id or directory.LOCAL, "err"))) as file:
-            file.seek(max(log_start, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-            text = file.read(_TAIL_BYTES).decode(errors="replace")
+        log = os.path.join(job_dir, directory.log(role, job_id or directory.LOCAL, "err"))
+        text = bounded.read_end(log, start=log_start, most_bytes=_TAIL_BYTES).decode(errors="replace")
     except OSError:
         return ""
     found = [match["error"] for match in _ERROR.finditer(text)]
-    return "".join(letter if letter.isprintable() else "?" for letter in found[-1][:_MOST_LETTERS]) if found else ""
+    return excerpt(found[-1], _MOST_LETTERS) if found else ""

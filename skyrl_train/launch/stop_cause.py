@@ -87,9 +87,7 @@ def _requested(job_dir: str, recorded: str | None) -> str:
 
 def _notice(log: str, job_id: str, start: int) -> str:
     try:
-        with bounded.open_file(log) as file:
-            file.seek(max(start, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-            text = file.read(_TAIL_BYTES)
+        text = bounded.read_end(log, start=start, most_bytes=_TAIL_BYTES)
     except OSError:
         return ""
     found = [match for match in _NOTICE.finditer(text) if match["job"] == job_id.encode()]

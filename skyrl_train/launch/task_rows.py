@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.printable import excerpt
 from skyrl_train.contracts.tasks.rows import BadRow
 from skyrl_train.tasks.checked import checked_rows
 
@@ -44,11 +45,7 @@ def _refuse_bad_row(path: str, end_at: float, say: Callable[[str], None], clock:
             return
         if isinstance(row, BadRow):
             raise UsageError(
-                f"{path}, row {row.number}: {_printable(row.why)}. To see all bad rows: skyrl-train data validate {path}"
+                f"{path}, row {row.number}: {excerpt(row.why, _MOST_LETTERS)}. To see all bad rows: skyrl-train data validate {path}"
             )
         count += 1
     say(f"only the first {count} rows of {path} were checked, within {LIMIT_S:g} s")
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:_MOST_LETTERS])

@@ -61,13 +61,9 @@ class WeightProbe:
 def of_trainer(actor: Any, ids: Sequence[int], workers: int) -> list[float]:
     """The log-probabilities of each token but the first, with the weights that the trainer has now."""
     row = torch.tensor(ids, dtype=torch.int64)
-    rows = [row] * workers
-    nested = [
-        torch.nested.as_nested_tensor(each, layout=torch.jagged) for each in (rows, [torch.arange(len(ids))] * workers)
-    ]
-    mask = torch.nested.as_nested_tensor([torch.ones_like(row)] * workers, layout=torch.jagged)
+    columns = {"input_ids": row, "position_ids": torch.arange(len(ids)), "loss_mask": torch.ones_like(row)}
     data = tensordict_utils.get_tensordict(
-        {"input_ids": nested[0], "position_ids": nested[1], "loss_mask": mask},
+        {name: torch.nested.as_nested_tensor([each] * workers, layout=torch.jagged) for name, each in columns.items()},
         {
             "calculate_entropy": False,
             "compute_loss": False,

@@ -1,6 +1,5 @@
 """The rows of a data set, published or converted, each judged: what `data validate` and a launch refuse."""
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,8 +22,7 @@ class GoodRow:
 
 def checked_rows(source: str) -> Iterator[GoodRow | BadRow]:
     """The first row decides which columns the file has. UsageError if the file cannot be read."""
-    first = next(iter(itertools.islice(_first(source), 1)), None)
-    if not is_converted(first):
+    if not is_converted(next(_first(source), None)):
         for task in tasks_of(source):
             yield _summary(task) if isinstance(task, TaskRow) else task
         return

@@ -191,12 +191,7 @@ class Expander:
     def _parameter(self, raw: str, inner: str, fields: Fields, *, quoted: bool) -> None:
         """`$NAME` or `${…}`."""
         found = parameter(inner)
-        if (
-            quoted
-            and found is not None
-            and found.operator[-1:] in ("-", "+", "=")
-            and re.search(r"['\\\\]", found.text)
-        ):
+        if quoted and found is not None and found.operator[-1:] in ("-", "+", "="):
             found = replace(found, text=_or_same(found.text))
         values = self._values(found, raw)
         if quoted and found is not None and "*" in (found.index, found.name) and values:
