@@ -49,6 +49,7 @@ experiment = "{name}"
 steps = {steps}
 save_every_steps = {save_every}
 phase_timeout_s = 900
+fork_workers = {forks}
 logger = ["console", "file"]
 verl_overrides = [{words}]
 """
@@ -88,6 +89,8 @@ class Case(NamedTuple):
     kl_loss: bool = False
     """With a reference model."""
     save_every: int = -1
+    forks: bool = True
+    """The workers are copies of one process."""
 
     def config(self, *, model: str, tasks: str, folder: str, loop: str, total_gib: float, more: tuple[str, ...]) -> str:
         """The RunConfig of our run; the plain one takes its settings from the same text, with no loop."""
@@ -100,7 +103,7 @@ class Case(NamedTuple):
         if self.kv_gib:
             words += [f"+{ENGINE}.kv_cache_memory_bytes={int(self.kv_gib * 2**30)}"]
         values = self._asdict() | {"eager": str(self.eager).lower(), "steps": len(self.loops)}
-        values |= {"kl": str(self.kl_loss).lower()}
+        values |= {"kl": str(self.kl_loss).lower(), "forks": str(self.forks).lower()}
         values |= {"share": round(self.vllm_gib / total_gib, 4), "sequences": self.sequences}
         return TEXT.format(model=model, tasks=tasks, folder=folder, words=", ".join(map(json.dumps, words)), **values)
 

@@ -44,6 +44,8 @@ def _tell(optimizer: torch.optim.Optimizer, *_: Any) -> None:
 
 
 def _limited() -> None:
+    if multiprocessing.parent_process() is not None:
+        return  # vLLM's processes are children of multiprocessing: they have a limit of their own
     free_of_all = torch.cuda.get_device_properties(0).total_memory / 2**30
     torch.cuda.set_per_process_memory_fraction(min(1.0, float(os.environ[LIMIT]) / free_of_all))
 
@@ -51,6 +53,5 @@ def _limited() -> None:
 if os.environ.get(MOVED):
     register_optimizer_step_pre_hook(_remember)
     register_optimizer_step_post_hook(_tell)
-if os.environ.get(LIMIT) and multiprocessing.parent_process() is None:
-    # vLLM's processes are children of multiprocessing: they have a limit of their own. Others have a device or have none.
+if os.environ.get(LIMIT):
     torch.cuda._lazy_call(_limited)  # noqa: SLF001 -- no device is asked for before the process wants one

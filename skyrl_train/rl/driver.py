@@ -1,4 +1,4 @@
-"""The driver process: Ray, verl's trainer and the agent loops. `skyrl-train train` starts and watches it."""
+"""The driver process: Ray, verl's trainer and the agent loops. `skyrl-train train` starts it by `begin`, and watches it."""
 
 import faulthandler
 import os
@@ -15,6 +15,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.contracts.run_log import say, say_cause
 from skyrl_train.rl import ray_start
+from skyrl_train.rl.forks.start import Forks
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import END, START, phase
@@ -24,11 +25,12 @@ from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
 from skyrl_train.rl.weight_probe import WeightProbe
 
 END_S = 60.0
+FORKS_END_S = 5.0
 STOPPED = 75
 """Exit status of a run that saved after a warning and can be resumed: EX_TEMPFAIL."""
 
 
-def main(job_dir: str, work_dir: str) -> int:
+def main(job_dir: str, work_dir: str, forks: Forks | None) -> int:
     warned = Warned()
     warned.listen()
     faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks for the stacks of a hanging driver
@@ -39,7 +41,7 @@ def main(job_dir: str, work_dir: str) -> int:
         with phase(START, config.trainer.phase_timeout_s):
             place = Place(job_dir, work_dir)
             settings = composed(overrides(config, place, resumed(config, place).overrides))
-            proof = ray_start.begin(settings, config)
+            proof = ray_start.begin(settings, config, forks)
             transfer_queue.init(settings.transfer_queue)
             proof.hold()
             trainer = Trainer(config=settings)
@@ -63,7 +65,7 @@ def main(job_dir: str, work_dir: str) -> int:
             2 if isinstance(error, UsageError) and not begun else 1
         )  # a full disk during training is not a usage error
     with phase(END, END_S):
-        close(trainer, status)
+        close(trainer, status, forks)
     return status
 
 
@@ -82,25 +84,23 @@ def resumed(config: RunConfig, place: Place) -> Resume:
     return found
 
 
-def close(trainer: Trainer | None, status: int) -> None:
+def close(trainer: Trainer | None, status: int, forks: Forks | None) -> None:
     """Flushes the trackers. The watchman ends the processes, which is faster than Ray's shutdown."""
     tracking = getattr(trainer, "logger", None)  # FIX(TRN002): verl's metrics tracker; it logs no messages
     if tracking is not None:
         tracking.finish(exit_code=status)
     ray.shutdown()
+    if forks:
+        forks.end(FORKS_END_S)
 
 
-def leave(job_dir: str, work_dir: str) -> None:
+def leave(job_dir: str, work_dir: str, forks: Forks | None) -> None:
     """Runs the driver and ends the process at once, since threads of Ray, vLLM and the loops may never end."""
     status = 1
     try:
-        status = main(job_dir, work_dir)
+        status = main(job_dir, work_dir, forks)
     except BaseException:  # noqa: BLE001 -- the process ends after any error
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
-
-
-if __name__ == "__main__":
-    leave(*sys.argv[1:3])

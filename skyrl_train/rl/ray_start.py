@@ -15,6 +15,8 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER, starts_own_cluster
 from skyrl_train.node.ray_env import needs, unproven, worker_variables
 from skyrl_train.rl import seeds
+from skyrl_train.rl.forks import launcher
+from skyrl_train.rl.forks.start import Forks
 
 FIRST_TASK_S = 300.0
 SIZES = ("num_cpus", "num_gpus", "object_store_memory")
@@ -35,10 +37,12 @@ class Proof:
             raise TrainError(f"RUN002: {'; '.join(faults)}")
 
 
-def begin(settings: DictConfig, config: RunConfig) -> Proof:
+def begin(settings: DictConfig, config: RunConfig, forks: Forks | None = None) -> Proof:
     """Starts Ray and its first task. Call `hold` on the result later, so that other work can run meanwhile."""
     expected = {need.name: os.environ.get(need.name, "") for need in needs(os.environ, config.env)} | config.env
     words = init_words(settings, config)
+    if forks:
+        words["runtime_env"] = copies(forks, words["runtime_env"])
     if starts_own_cluster(os.environ):
         del os.environ[ADDRESS]  # workers inherit it, and their children would start a cluster of their own
     ray.init(**words)
@@ -53,6 +57,15 @@ def begin(settings: DictConfig, config: RunConfig) -> Proof:
 
     salt = secrets.token_hex(16)
     return Proof(expected, salt, ray.remote(num_cpus=0)(marks).remote(list(expected), salt))
+
+
+def copies(forks: Forks, environment: dict[str, Any]) -> dict[str, Any]:
+    """The runtime environment in which Ray's workers are copies of the fork server; unchanged if it names a Python already."""
+    if "py_executable" in environment:
+        return environment
+    variables = environment["env_vars"]
+    forks.tell({**os.environ, **variables})
+    return {**environment, "py_executable": forks.program, "env_vars": {**variables, launcher.SOCKET: forks.socket}}
 
 
 def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:

@@ -101,5 +101,5 @@ def _follow(child: Child, reader: int, signals: Signals, clock: Clock) -> str:
 def main(job_dir: str, work_dir: str, environ: Mapping[str, str]) -> int:
     signals = Signals()
     signals.listen()
-    words = [sys.executable, "-u", "-m", "skyrl_train.rl.driver", job_dir, work_dir]
+    words = [sys.executable, "-u", "-m", "skyrl_train.rl.begin", job_dir, work_dir]
     return watch(words, environ, signals, say)

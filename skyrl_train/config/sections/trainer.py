@@ -45,6 +45,9 @@ class TrainerSection(Section):
     prove_weights: bool = True
     """After each weight sync compare the model servers' log-probabilities of a fixed text with the trainer's. The run ends if
     the weights did not arrive."""
+    fork_workers: bool = True
+    """One process of the node imports torch, verl and vLLM, and the workers are copies of it: a run starts sooner. A worker that
+    cannot be a copy imports for itself."""
     phase_timeout_s: float = Field(default=3600, gt=0)
     """Time limit of each phase in seconds: start-up, rollouts, update, weight sync and checkpoint. The run then ends with exit
     status 124."""

@@ -1,0 +1,55 @@
+"""What a launcher asks for, and whether a copy of the server can stand for the Python that it asked for."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LARGEST = 4 << 20
+READ_AT_IMPORT = ("HF_", "LD_", "TRANSFORMERS_", "VERL_", "VLLM_LOGGING_", "PYTHON")
+"""Variables that the imported packages, or Python itself, read once. OMP_NUM_THREADS is set anew in the copy."""
+OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
+"""Options of Python that a copy obeys (-u) or that change nothing for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A Python that somebody wants to start. `files` are the numbers that its open files are to have."""
+
+    words: list[str]
+    environ: dict[str, str]
+    directory: str
+    files: list[int]
+
+
+def read(text: bytes) -> Request:
+    """ValueError for anything else."""
+    found: Any = json.loads(text)
+    try:
+        return Request(
+            words=[str(word) for word in found["words"]],
+            environ={str(name): str(value) for name, value in found["environ"].items()},
+            directory=str(found["directory"]),
+            files=[int(number) for number in found["files"]],
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"not a request: {error}") from error
+
+
+def obstacle(request: Request, imported: Mapping[str, str]) -> str:
+    """Why a copy would differ from a new Python; empty if it would not. `imported` is the environment of the imports."""
+    for name in sorted({*imported, *request.environ}):
+        if name.startswith(READ_AT_IMPORT) and imported.get(name) != request.environ.get(name):
+            return f"{name} has another value than at the import"
+    _, rest = split(request.words)
+    if not rest or (rest[0].startswith("-") and (rest[0] not in ("-c", "-m") or len(rest) < 2)):
+        return f"the option {rest[0]!r} of Python" if rest else "no program"
+    return ""
+
+
+def split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Python's options, and what it is to run with its words."""
+    count = 0
+    while count < len(words) and words[count] in OPTIONS:
+        count += 1
+    return words[:count], words[count:]

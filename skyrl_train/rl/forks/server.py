@@ -1,0 +1,215 @@
+"""Imports once, and then forks a copy for each launcher. Run as `python -m skyrl_train.rl.forks.server PROGRAM SOCKET PIPE FIRST THEN`.
+
+SOCKET and PIPE are numbers of open files. It imports FIRST, then reads one line of JSON from the pipe, the workers' variables, and imports THEN with them. When the pipe
+closes the server ends. A copy whose launcher was killed is killed too.
+"""
+
+import array
+import contextlib
+import gc
+import importlib
+import json
+import multiprocessing
+import os
+import selectors
+import shutil
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+from skyrl_train.contracts.run_log import say
+from skyrl_train.rl.forks import child
+from skyrl_train.rl.forks.request import LARGEST, Request, obstacle, read
+
+HELLO_S = 10.0
+
+
+@dataclass(slots=True)
+class Server:
+    """Its copies by their ids, each with the connection to its launcher."""
+
+    listening: socket.socket
+    pipe: int
+    imported: dict[str, str]
+    selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+    copies: dict[int, socket.socket] = field(default_factory=dict)
+
+    def serve(self) -> tuple[Request, list[int]] | None:
+        """To its end; in a copy, what the copy is to become."""
+        woken, wakes = socket.socketpair()
+        for one in (woken, wakes):
+            one.settimeout(0)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        for heard in (self.listening, woken, self.pipe):
+            self.selector.register(heard, selectors.EVENT_READ)
+        while True:
+            for key, _ in self.selector.select():
+                if key.fileobj == self.pipe:
+                    return None
+                if key.fileobj is woken:
+                    woken.recv(4096)
+                    self._reap()
+                elif key.fileobj is self.listening:
+                    asked = self._fork()
+                    if asked:
+                        signal.set_wakeup_fd(-1)
+                        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                        for one in (woken, wakes):
+                            one.close()
+                        return asked
+                else:
+                    self._hung_up(key.data)
+
+    def _fork(self) -> tuple[Request, list[int]] | None:
+        """Answers one launcher; in the copy, what it asked for."""
+        launcher, _ = self.listening.accept()
+        received: list[int] = []
+        try:
+            launcher.settimeout(HELLO_S)
+            request = _request(launcher, received)
+            reason = obstacle(request, self.imported)
+            if reason:
+                say(f"a worker imports for itself: {reason}")
+            pid = -1 if reason else os.fork()
+        except (OSError, ValueError) as error:
+            say(f"a worker imports for itself: {error}")
+            pid = -1
+        if pid == 0:
+            self._let_go(launcher)
+            return request, received
+        for number in received:
+            os.close(number)
+        if pid < 0:
+            launcher.close()
+            return None
+        self.copies[pid] = launcher
+        self.selector.register(launcher, selectors.EVENT_READ, pid)
+        with contextlib.suppress(OSError):
+            launcher.sendall(b"%d\n" % pid)
+        return None
+
+    def _let_go(self, launcher: socket.socket) -> None:
+        """In a copy: nothing of the server may be closed later, when its numbers belong to the copy's files."""
+        self.selector.close()
+        for one in (launcher, self.listening, *self.copies.values()):
+            one.close()
+
+    def _reap(self) -> None:
+        while self.copies:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            launcher = self.copies.pop(pid, None)
+            if launcher:
+                self.selector.unregister(launcher)
+                with contextlib.suppress(OSError):
+                    launcher.sendall(b"%d\n" % status)
+                launcher.close()
+
+    def _hung_up(self, pid: int) -> None:
+        """A launcher says nothing after its request: it was killed."""
+        self.selector.unregister(self.copies[pid])
+        self.copies.pop(pid).close()
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _request(launcher: socket.socket, received: list[int]) -> Request:
+    """ValueError or OSError if it is not one of ours, or not a whole one."""
+    uid = struct.unpack("3i", launcher.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+    if uid != os.getuid():
+        raise ValueError(f"user {uid} asked")
+    room = socket.CMSG_SPACE(256 * array.array("i").itemsize)
+    text, sent, _, _ = launcher.recvmsg(65536, room)
+    for level, kind, data in sent:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            received += array.array("i", data[: len(data) - len(data) % 4])
+    length, found, rest = text.partition(b"\n")
+    if not found or not length.isdigit() or int(length) > LARGEST:
+        raise ValueError("not a request")
+    while len(rest) < int(length):
+        heard = launcher.recv(65536)
+        if not heard:
+            raise ValueError("a request that ended early")
+        rest += heard
+    request = read(rest)
+    if len(received) != len(request.files):
+        raise ValueError(f"{len(request.files)} files were announced and {len(received)} came")
+    return request
+
+
+def import_all(names: list[str]) -> None:
+    """What cannot be imported here is not missing to a worker that needs no more of it."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 -- another package's import may raise anything
+            say(f"not imported ahead: {name}: {error}")
+
+
+def unfit() -> str:
+    """Why this process must not be copied; empty if it may."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return "an import has started CUDA"
+    if threading.active_count() > 1:
+        return "an import has started a thread"
+    return ""
+
+
+def told(pipe: int) -> dict[str, str] | None:
+    """The line of the pipe; None if it closed before."""
+    text = b""
+    while not text.endswith(b"\n"):
+        heard = os.read(pipe, 65536)
+        if not heard:
+            return None
+        text += heard
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def main(
+    program: str, listening: socket.socket, pipe: int, first: list[str], then: list[str]
+) -> tuple[Request, list[int]] | None:
+    """To the server's end; in a copy, what it is to become."""
+    began = time.monotonic()
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # else a question about GPUs starts CUDA, which no copy survives
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # as Ray sets it for each worker
+    taken = child.reserve()
+    import_all(first)
+    variables = told(pipe)
+    if variables is None:
+        return None
+    os.environ.update(variables)
+    imported = dict(os.environ)
+    import_all(then)
+    reason = unfit()
+    if reason:
+        say(f"each worker imports for itself: {reason}")
+        return None
+    for number in taken:
+        os.close(number)
+    multiprocessing.set_executable(program)  # vLLM's engines are started by the copies
+    gc.collect()
+    gc.freeze()  # a copy that collects garbage would copy every page
+    say(f"workers are copies of one process, whose imports took {time.monotonic() - began:.0f} s")
+    return Server(listening, pipe, imported).serve()
+
+
+if __name__ == "__main__":
+    _, program, *numbers, first, then = sys.argv
+    listening, pipe = map(int, numbers)
+    asked = main(program, socket.socket(fileno=listening), pipe, first.split(","), then.split(","))
+    if asked:
+        child.become(*asked)
+        child.run(asked[0])
+    else:
+        shutil.rmtree(os.path.dirname(program), ignore_errors=True)

@@ -1,0 +1,70 @@
+"""Starts the fork server of a run, tells it the workers' variables, and names what Ray is to start instead of Python."""
+
+import json
+import os
+import shlex
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyrl_train import process
+from skyrl_train.contracts import files
+from skyrl_train.rl.forks import launcher
+
+SERVER = "skyrl_train.rl.forks.server"
+FIRST = ("torch", "transformers", "torch.distributed.fsdp", "torch._dynamo", "pandas", "datasets")
+"""Imported while the driver still finds out the workers' variables."""
+THEN = (
+    "ray",
+    "verl.workers.engine_workers",
+    "verl.workers.rollout.vllm_rollout.vllm_async_server",
+    "verl.workers.rollout.vllm_rollout.vllm_rollout",
+    "vllm.v1.engine.async_llm",
+    "vllm.v1.engine.core",
+    "vllm.v1.worker.gpu_worker",
+    "vllm.entrypoints.openai.api_server",
+    "skyrl_train.rl.value_model",
+    "skyrl_train.rl.vllm_worker",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forks:
+    """The server lives as long as this process has the pipe open."""
+
+    socket: str
+    program: str
+    """A script that Ray and multiprocessing start as their Python."""
+    pipe: int
+    server: process.Child
+
+    def tell(self, variables: Mapping[str, str]) -> None:
+        """The variables that all workers have: verl and vLLM are imported with them."""
+        os.write(self.pipe, json.dumps(dict(variables)).encode() + b"\n")
+
+    def end(self, limit_s: float) -> None:
+        """Ends the server, and the copies that are left."""
+        os.close(self.pipe)
+        self.server.wait(limit_s)
+        self.server.end(limit_s)
+
+
+def start(first: Sequence[str] = FIRST, then: Sequence[str] = THEN) -> Forks:
+    """Begins with the imports that need no variables. OSError if it cannot be started."""
+    folder = Path(tempfile.mkdtemp(prefix="skyrl-forks-"))
+    program = folder / "python"
+    python = shlex.join([sys.executable, "-IS", launcher.__file__])
+    files.write_whole(str(program), f'#!/bin/sh\nexec {python} "$@"\n', mode=0o700, durable=False)
+    reader, writer = os.pipe()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:  # from now on a launcher is not refused
+        listening.bind(str(folder / "socket"))
+        listening.listen(128)
+        words = [sys.executable, "-u", "-m", SERVER, str(program), str(listening.fileno()), str(reader)]
+        try:
+            server = process.start([*words, ",".join(first), ",".join(then)], pass_fds=(listening.fileno(), reader))
+        finally:
+            os.close(reader)
+    return Forks(str(folder / "socket"), str(program), writer, server)
