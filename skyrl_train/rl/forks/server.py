@@ -12,13 +12,13 @@ import json
 import multiprocessing
 import os
 import selectors
-import shutil
 import signal
 import socket
 import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from skyrl_train.contracts.run_log import say
@@ -146,12 +146,39 @@ def _request(launcher: socket.socket, received: list[int]) -> Request:
     return request
 
 
+class StartsCudaError(BaseException):
+    """Not an Exception: a package that catches it would take this machine for one without a GPU."""
+
+
+@contextlib.contextmanager
+def without_cuda() -> Iterator[None]:
+    """No copy survives CUDA that was started before it: a module that starts it while it is imported is left to the copies."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.cuda._lazy_init  # noqa: SLF001 -- every way to CUDA leads through it
+
+    def refuse() -> None:
+        raise StartsCudaError("it starts CUDA")
+
+    torch.cuda._lazy_init = refuse  # noqa: SLF001
+    try:
+        yield
+    finally:
+        torch.cuda._lazy_init = before  # noqa: SLF001
+
+
 def import_all(names: list[str]) -> None:
-    """What cannot be imported here is not missing to a worker that needs no more of it."""
+    """What cannot be imported here is left to the copies. A name that this version of a package lacks is none of ours."""
     for name in names:
         try:
-            importlib.import_module(name)
-        except Exception as error:  # noqa: BLE001 -- another package's import may raise anything
+            with without_cuda():
+                importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not name.startswith(str(error.name)):
+                say(f"not imported ahead: {name}: {error}")
+        except (Exception, StartsCudaError) as error:  # noqa: BLE001 -- another package's import may raise anything
             say(f"not imported ahead: {name}: {error}")
 
 
@@ -194,7 +221,7 @@ def main(
     reason = unfit()
     if reason:
         say(f"each worker imports for itself: {reason}")
-        return None
+        return None  # the launchers find nobody, and are ordinary Pythons
     for number in taken:
         os.close(number)
     multiprocessing.set_executable(program)  # vLLM's engines are started by the copies
@@ -211,5 +238,3 @@ if __name__ == "__main__":
     if asked:
         child.become(*asked)
         child.run(asked[0])
-    else:
-        shutil.rmtree(os.path.dirname(program), ignore_errors=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import socket
 import sys
 import tempfile
@@ -20,15 +21,36 @@ FIRST = ("torch", "transformers", "torch.distributed.fsdp", "torch._dynamo", "pa
 THEN = (
     "ray",
     "verl.workers.engine_workers",
-    "verl.workers.rollout.vllm_rollout.vllm_async_server",
-    "verl.workers.rollout.vllm_rollout.vllm_rollout",
-    "vllm.v1.engine.async_llm",
+    "vllm.config",
+    "vllm.engine.arg_utils",
+    "vllm.distributed",
+    "vllm.multimodal",
+    "vllm.model_executor.model_loader",
+    "vllm.model_executor.models",
+    "vllm.model_executor.layers.linear",
+    "vllm.model_executor.layers.fused_moe",
+    "vllm.model_executor.layers.quantization",
+    "vllm.lora.worker_manager",
+    "vllm.compilation.backends",
+    "vllm.v1.core.sched.scheduler",
+    "vllm.v1.sample.sampler",
+    "vllm.v1.attention.backends.flash_attn",
+    "vllm.v1.engine.core_client",
+    "vllm.v1.executor.uniproc_executor",
+    "vllm.entrypoints.openai.cli_args",
+    "fastapi",
+    "uvicorn",
+    "openai",
     "vllm.v1.engine.core",
+    "vllm.v1.engine.async_llm",
     "vllm.v1.worker.gpu_worker",
     "vllm.entrypoints.openai.api_server",
+    "verl.workers.rollout.vllm_rollout.vllm_rollout",
+    "verl.workers.rollout.vllm_rollout.vllm_async_server",
     "skyrl_train.rl.value_model",
     "skyrl_train.rl.vllm_worker",
 )
+"""From the bottom upwards: what stands above a module that starts CUDA is left to the copies, and what stands below is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +72,7 @@ class Forks:
         os.close(self.pipe)
         self.server.wait(limit_s)
         self.server.end(limit_s)
+        shutil.rmtree(os.path.dirname(self.program), ignore_errors=True)
 
 
 def start(first: Sequence[str] = FIRST, then: Sequence[str] = THEN) -> Forks:
