@@ -63,9 +63,8 @@ def copies(forks: Forks, environment: dict[str, Any]) -> dict[str, Any]:
     """The runtime environment in which Ray's workers are copies of the fork server; unchanged if it names a Python already."""
     if "py_executable" in environment:
         return environment
-    variables = environment["env_vars"]
-    forks.tell({**os.environ, **variables})
-    return {**environment, "py_executable": forks.program, "env_vars": {**variables, launcher.SOCKET: forks.socket}}
+    variables = {**environment["env_vars"], launcher.SOCKET: forks.socket}
+    return {**environment, "py_executable": forks.program, "env_vars": variables}
 
 
 def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:

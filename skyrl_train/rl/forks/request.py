@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 LARGEST = 4 << 20
-READ_AT_IMPORT = ("HF_", "LD_", "TRANSFORMERS_", "VERL_", "VLLM_LOGGING_", "PYTHON")
+READ_AT_IMPORT = (
+    "HF_",
+    "LD_",
+    "PYTHON",
+    "RAY_AUTH",
+    "RAY_JOB_ID",
+    "RAY_RAYLET_PID",
+    "TRANSFORMERS_",
+    "VERL_",
+    "VLLM_LOGGING_",
+)
 """Variables that the imported packages, or Python itself, read once. OMP_NUM_THREADS is set anew in the copy."""
 OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
 """Options of Python that a copy obeys (-u) or that change nothing for it."""

@@ -1,23 +1,22 @@
 """Imports once, and then forks a copy for each launcher. Run as `python -m skyrl_train.rl.forks.server PROGRAM SOCKET PIPE FIRST THEN`.
 
-SOCKET and PIPE are numbers of open files. It imports FIRST, then reads one line of JSON from the pipe, the workers' variables, and imports THEN with them. When the pipe
-closes the server ends. A copy whose launcher was killed is killed too.
+SOCKET and PIPE are numbers of open files. It imports FIRST, waits for a launcher, and imports THEN with the variables of that
+one: Ray, verl and vLLM read theirs once. When the pipe closes the server ends. A copy whose launcher was killed is killed too.
 """
 
 import array
 import contextlib
 import gc
 import importlib
-import json
 import multiprocessing
 import os
+import select
 import selectors
 import signal
 import socket
 import struct
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -26,6 +25,9 @@ from skyrl_train.rl.forks import child
 from skyrl_train.rl.forks.request import LARGEST, Request, obstacle, read
 
 HELLO_S = 10.0
+Asked = tuple[Request, list[int]]
+"""What a copy is to become, and the files that came with it."""
+Arrived = tuple[socket.socket, Request, list[int]]
 
 
 @dataclass(slots=True)
@@ -38,7 +40,7 @@ class Server:
     selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     copies: dict[int, socket.socket] = field(default_factory=dict)
 
-    def serve(self) -> tuple[Request, list[int]] | None:
+    def serve(self, first: Arrived) -> Asked | None:
         """To its end; in a copy, what the copy is to become."""
         woken, wakes = socket.socketpair()
         for one in (woken, wakes):
@@ -47,7 +49,8 @@ class Server:
         signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
         for heard in (self.listening, woken, self.pipe):
             self.selector.register(heard, selectors.EVENT_READ)
-        while True:
+        asked = self._copy(first)
+        while not asked:
             for key, _ in self.selector.select():
                 if key.fileobj == self.pipe:
                     return None
@@ -55,36 +58,33 @@ class Server:
                     woken.recv(4096)
                     self._reap()
                 elif key.fileobj is self.listening:
-                    asked = self._fork()
+                    arrived = accepted(self.listening)
+                    asked = self._copy(arrived) if arrived else None
                     if asked:
-                        signal.set_wakeup_fd(-1)
-                        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                        for one in (woken, wakes):
-                            one.close()
-                        return asked
+                        break
                 else:
                     self._hung_up(key.data)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for one in (woken, wakes):
+            one.close()
+        return asked
 
-    def _fork(self) -> tuple[Request, list[int]] | None:
-        """Answers one launcher; in the copy, what it asked for."""
-        launcher, _ = self.listening.accept()
-        received: list[int] = []
+    def _copy(self, arrived: Arrived) -> Asked | None:
+        """Forks a copy for a launcher, or sends it away; in the copy, what it asked for."""
+        launcher, request, received = arrived
+        reason = obstacle(request, self.imported)
         try:
-            launcher.settimeout(HELLO_S)
-            request = _request(launcher, received)
-            reason = obstacle(request, self.imported)
-            if reason:
-                say(f"a worker imports for itself: {reason}")
             pid = -1 if reason else os.fork()
-        except (OSError, ValueError) as error:
-            say(f"a worker imports for itself: {error}")
-            pid = -1
+        except OSError as error:
+            reason, pid = str(error), -1
         if pid == 0:
             self._let_go(launcher)
             return request, received
         for number in received:
             os.close(number)
-        if pid < 0:
+        if reason:
+            say(f"a worker imports for itself: {reason}")
             launcher.close()
             return None
         self.copies[pid] = launcher
@@ -120,6 +120,21 @@ class Server:
         self.copies.pop(pid).close()
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+def accepted(listening: socket.socket) -> Arrived | None:
+    """The next launcher with its request; None if it does not make one."""
+    launcher, _ = listening.accept()
+    received: list[int] = []
+    try:
+        launcher.settimeout(HELLO_S)
+        return launcher, _request(launcher, received), received
+    except (OSError, ValueError) as error:
+        say(f"a worker imports for itself: {error}")
+        for number in received:
+            os.close(number)
+        launcher.close()
+        return None
 
 
 def _request(launcher: socket.socket, received: list[int]) -> Request:
@@ -192,30 +207,27 @@ def unfit() -> str:
     return ""
 
 
-def told(pipe: int) -> dict[str, str] | None:
-    """The line of the pipe; None if it closed before."""
-    text = b""
-    while not text.endswith(b"\n"):
-        heard = os.read(pipe, 65536)
-        if not heard:
+def first_arrived(listening: socket.socket, pipe: int) -> Arrived | None:
+    """None if the pipe closes before."""
+    while True:
+        ready, _, _ = select.select([listening.fileno(), pipe], [], [])
+        if pipe in ready:
             return None
-        text += heard
-    return json.loads(text)  # type: ignore[no-any-return]
+        arrived = accepted(listening)
+        if arrived:
+            return arrived
 
 
-def main(
-    program: str, listening: socket.socket, pipe: int, first: list[str], then: list[str]
-) -> tuple[Request, list[int]] | None:
+def main(program: str, listening: socket.socket, pipe: int, first: list[str], then: list[str]) -> Asked | None:
     """To the server's end; in a copy, what it is to become."""
-    began = time.monotonic()
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # else a question about GPUs starts CUDA, which no copy survives
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # as Ray sets it for each worker
     taken = child.reserve()
     import_all(first)
-    variables = told(pipe)
-    if variables is None:
+    arrived = first_arrived(listening, pipe)
+    if arrived is None:
         return None
-    os.environ.update(variables)
+    os.environ.update(arrived[1].environ)
     imported = dict(os.environ)
     import_all(then)
     reason = unfit()
@@ -227,8 +239,7 @@ def main(
     multiprocessing.set_executable(program)  # vLLM's engines are started by the copies
     gc.collect()
     gc.freeze()  # a copy that collects garbage would copy every page
-    say(f"workers are copies of one process, whose imports took {time.monotonic() - began:.0f} s")
-    return Server(listening, pipe, imported).serve()
+    return Server(listening, pipe, imported).serve(arrived)
 
 
 if __name__ == "__main__":

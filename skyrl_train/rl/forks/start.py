@@ -1,13 +1,12 @@
-"""Starts the fork server of a run, tells it the workers' variables, and names what Ray is to start instead of Python."""
+"""Starts the fork server of a run, and names what Ray is to start instead of Python."""
 
-import json
 import os
 import shlex
 import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from skyrl_train.rl.forks import launcher
 
 SERVER = "skyrl_train.rl.forks.server"
 FIRST = ("torch", "transformers", "torch.distributed.fsdp", "torch._dynamo", "pandas", "datasets")
-"""Imported while the driver still finds out the workers' variables."""
+"""Imported while the driver imports and Ray starts."""
 THEN = (
     "ray",
     "verl.workers.engine_workers",
@@ -62,10 +61,6 @@ class Forks:
     """A script that Ray and multiprocessing start as their Python."""
     pipe: int
     server: process.Child
-
-    def tell(self, variables: Mapping[str, str]) -> None:
-        """The variables that all workers have: verl and vLLM are imported with them."""
-        os.write(self.pipe, json.dumps(dict(variables)).encode() + b"\n")
 
     def end(self, limit_s: float) -> None:
         """Ends the server, and the copies that are left."""

@@ -24,7 +24,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(name="forks")
 def _forks() -> Iterator[start.Forks]:
     forks = start.start(["json"], ["xml.dom.minidom"])
-    forks.tell(dict(os.environ))
     yield forks
     forks.end(LIMIT_S)
     assert not Path(forks.socket).parent.exists()
@@ -128,6 +127,9 @@ def test_an_option_that_a_copy_cannot_obey_makes_an_ordinary_python(run: Run, wo
 
 
 def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Run, environ: dict[str, str]) -> None:
+    assert (
+        run("-c", IMPORTED, env=environ | {"RANK": "0"}).stdout == "True\n"
+    )  # the first one's variables are imported with
     assert run("-c", IMPORTED, env=environ | {"VERL_USE_EXTERNAL_MODULES": "json"}).stdout == "False\n"
     assert run("-c", IMPORTED, env=environ | {"PYTHONHASHSEED": "7"}).stdout == "False\n"
 
