@@ -92,6 +92,15 @@ def hydra_main(file: Path) -> HydraMain | None:
     return None
 
 
+def folder_with(name: str, file: Path, tree: Path) -> str | None:
+    """The folder of NAME.yaml that is nearest to a program which computes its config_path."""
+    for folder in file.parents:
+        found = sorted(folder.rglob(f"{name}.yaml"))
+        if found or folder == tree:
+            return str(found[0].parent) if found else None
+    return None
+
+
 def _kind(file: Path | None) -> str:
     if file is None:
         return "other"

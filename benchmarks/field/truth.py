@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.field.files import Checkout, File
-from benchmarks.field.launches import Launch, hydra_main, launch_of
+from benchmarks.field.launches import Launch, folder_with, hydra_main, launch_of
 from benchmarks.field.required import Required
 from benchmarks.field.sandbox import Ran, Sandbox, sandbox
 
@@ -162,8 +162,8 @@ class Judge:
             return Refusals(broken=f"{NO_SCHEMA} {launch.program}: the required verl has no such file")
         main = hydra_main(file)
         options, overrides = split(launch.arguments)
-        path = options.get("path") or (main and main.config_path)
         name = options.get("name") or (main and main.config_name)
+        path = options.get("path") or (main and main.config_path) or (name and folder_with(name, file, tree))
         request = {
             "tree": str(tree),
             "directory": launch.directory,
