@@ -37,6 +37,13 @@ class Launch:
             return self
         return Launch(_kind(file), self.program, str(file), self.directory, self.arguments)
 
+    def beside(self, folder: Path) -> "Launch":
+        """The same launch of a file that lies in the script's own folder, from which it is meant to start."""
+        file = folder / self.program
+        if self.file is not None or not self.program.endswith(".py") or not file.is_file():
+            return self
+        return Launch(_kind(file), self.program, str(file), str(folder), self.arguments)
+
     def moved(self, old: Path, new: Path) -> "Launch":
         """The same launch with another directory in place of `old`."""
         file, directory, *arguments = (

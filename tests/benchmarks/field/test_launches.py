@@ -27,3 +27,10 @@ def test_a_computed_config_path_is_the_nearest_folder_with_the_file(tmp_path: Pa
 def test_older_skyrl_is_a_program_of_hydra() -> None:
     truth = Truth((Launch("hydra", "skyrl_train.entrypoints.main_base", "main_base.py", "/", ()),), (Refusals(),))
     assert false_pass(Opinion(0, "skyrl"), truth) == ""
+
+
+def test_a_file_beside_the_script_is_found(tmp_path: Path) -> None:
+    (tmp_path / "main_split.py").write_text(MAIN, encoding="utf-8")
+    launch = Launch("other", "main_split.py", None, "/", ("a=1",))
+    found = Launch("hydra", "main_split.py", str(tmp_path / "main_split.py"), str(tmp_path), ("a=1",))
+    assert [launch.beside(tmp_path), launch.beside(tmp_path / "no")] == [found, launch]
