@@ -37,6 +37,13 @@ class Launch:
             return self
         return Launch(_kind(file), self.program, str(file), self.directory, self.arguments)
 
+    def beside(self, folder: Path) -> "Launch":
+        """The same launch of a file that lies in the script's own folder, from which it is meant to start."""
+        file = folder / self.program
+        if self.file is not None or not self.program.endswith(".py") or not file.is_file():
+            return self
+        return Launch(_kind(file), self.program, str(file), str(folder), self.arguments)
+
     def moved(self, old: Path, new: Path) -> "Launch":
         """The same launch with another directory in place of `old`."""
         file, directory, *arguments = (
@@ -89,6 +96,15 @@ def hydra_main(file: Path) -> HydraMain | None:
                 if isinstance(value, ast.Constant) and isinstance(value.value, str)
             }
             return HydraMain(texts.get("config_path"), texts.get("config_name"))
+    return None
+
+
+def folder_with(name: str, file: Path, tree: Path) -> str | None:
+    """The folder of NAME.yaml that is nearest to a program which computes its config_path."""
+    for folder in file.parents:
+        found = sorted(folder.rglob(f"{name}.yaml"))
+        if found or folder == tree:
+            return str(found[0].parent) if found else None
     return None
 
 

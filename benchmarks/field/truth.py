@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.field.files import Checkout, File
-from benchmarks.field.launches import Launch, hydra_main, launch_of
+from benchmarks.field.launches import Launch, folder_with, hydra_main, launch_of
 from benchmarks.field.required import Required
 from benchmarks.field.sandbox import Ran, Sandbox, sandbox
 
@@ -122,7 +122,8 @@ class Judge:
                 break
         lost = tuple(word for one in ran.started if _OVERRIDE.fullmatch(one.argv[0]) for word in one.argv)
         commit = self._required.commit(file.path)
-        launches = tuple(launch.found_in(self._required.tree(commit)) for launch in launches)
+        folder = (self._box.root / file.path).parent
+        launches = tuple(launch.beside(folder).found_in(self._required.tree(commit)) for launch in launches)
         asked = {launch: self._asked(launch, commit) for launch in launches}
         refusals = tuple(asked[launch] for launch in launches)
         return Truth(launches, refusals, ran.status, ran.timed_out, ran.errors[-400:], lost)
@@ -162,8 +163,8 @@ class Judge:
             return Refusals(broken=f"{NO_SCHEMA} {launch.program}: the required verl has no such file")
         main = hydra_main(file)
         options, overrides = split(launch.arguments)
-        path = options.get("path") or (main and main.config_path)
         name = options.get("name") or (main and main.config_name)
+        path = options.get("path") or (main and main.config_path) or (name and folder_with(name, file, tree))
         request = {
             "tree": str(tree),
             "directory": launch.directory,

@@ -8,7 +8,12 @@ from benchmarks.field.doctor import Error, Opinion
 from benchmarks.field.truth import Truth
 
 TRUE, VERSION, FALSE, BY_HAND = "true", "version", "false", "by hand"
-KINDS_OF_DIALECT = {"verl": {"hydra"}, "prime-rl": {"prime"}, "prime-rl-part": {"prime"}, "skyrl": {"skyrl"}}
+KINDS_OF_DIALECT = {
+    "verl": {"hydra"},
+    "prime-rl": {"prime"},
+    "prime-rl-part": {"prime"},
+    "skyrl": {"skyrl", "hydra"},  # before 2026 SkyRL composed its configuration with Hydra
+}
 WARNED = "warned: "
 UNCHECKED = "keys are not checked"
 _INDEX = re.compile(r"\[(\d+)\]")

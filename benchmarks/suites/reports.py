@@ -107,6 +107,4 @@ def schemas(_: Path) -> Iterator[Case]:
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     for name, text in texts("json"):
-        data = json.loads(text)
-        for number, report in enumerate(data.get("runs", [data])):
-            yield Case(f"{name} {number}", [error.message for error in validator.iter_errors(report)], [])
+        yield Case(name, [error.message for error in validator.iter_errors(json.loads(text))], [])

@@ -1,15 +1,18 @@
-"""The `#SBATCH` lines ask for less than the run uses.
+"""The `#SBATCH` lines do not fit the run: they ask for less than it uses, or start or end it otherwise.
 
 ## What it does
-Compares the nodes and GPUs of the script's `#SBATCH` lines with those that the command in the script uses. Notes a time
-limit in a run that never saves a checkpoint.
+Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses.
+Reports a driver that `srun` starts once for each task, and a `--signal` that ends the run early. Notes a time limit in a
+run that never saves a checkpoint.
 
 ## Why it breaks training
 Ray waits for GPUs that the job does not have, or verl stops: "Total available GPUs is less than total desired GPUs".
-At the time limit, a run without checkpoints loses everything.
+With fewer tasks than nodes, Slurm takes away the other nodes. A driver that starts twice trains twice on the same GPUs. A
+shell without a trap ends at the signal, long before the limit. At the limit, a run without checkpoints loses everything.
 
 ## How to fix
-Ask for as many nodes and GPUs as the run uses, or set the run's own numbers to those of the job.
+Ask for as many nodes and GPUs as the run uses, or set the run's own numbers to those of the job. Start the driver with
+`srun --ntasks=1`, or without `srun`. Handle the signal with `trap`, or remove `--signal`.
 
 ## Example
     ValueError: Total available GPUs 4 is less than total desired GPUs 8
@@ -21,14 +24,18 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.parallel import own_integer, own_value
 from skyrl_train.config.job_size import gpus_of_job
+from skyrl_train.config.walltime import minutes, parse_signal
 
 PREFIX = "#SBATCH "
 NODES, GPUS = "slurm.nodes", "slurm.gpus_per_node"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
+TASKS, SIGNAL = f"{PREFIX}--ntasks", f"{PREFIX}--signal"
+_IGNORED = ("CHLD", "CONT", "URG", "WINCH")
+"""Signals that end no program."""
 
 
 @check("SLM005", fix="skyrl_train/config/job_size.py")
@@ -46,7 +53,60 @@ def job_asks_for_less(plan: Plan) -> Iterator[Finding]:
     if gpus is not None and asked is not None and asked < nodes * gpus and not _is_sbatch(plan, GPUS):
         option, expected = (per_node[0], gpus) if per_node else ("--gpus", nodes * gpus)
         yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{nodes * gpus} ({plan.name(GPUS)})", str(expected))
+    yield from _fewer_tasks(plan, asked_nodes, nodes)
+    yield from _started_twice(plan, nodes)
+    yield from _signalled(plan)
     yield from _unsaved(plan)
+
+
+def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Iterator[Finding]:
+    """With fewer tasks than nodes, sbatch makes as many nodes of them as there are tasks."""
+    tasks = own_integer(plan, TASKS)
+    if asked is not None and tasks is not None and 0 < tasks < min(asked[1], nodes) and not _is_sbatch(plan, NODES):
+        message = (
+            f"Slurm gives the job {tasks} node{_s(tasks)}, because {TASKS} = {tasks}, "
+            f"but the run uses {nodes} ({plan.name(NODES)}); expected {nodes} in {TASKS}"
+        )
+        yield config_finding(message, plan.own[TASKS].location, {TASKS: str(nodes)})
+
+
+def _started_twice(plan: Plan, nodes: int) -> Iterator[Finding]:
+    """A driver, or torchrun, that srun starts more often than it should."""
+    own, program = own_integer(plan, "srun"), own_value(plan, "srun.starts")
+    if own is None or program is None:
+        return
+    per_node = own_integer(plan, f"{TASKS}-per-node")
+    tasks = own or own_integer(plan, TASKS) or (per_node or 1) * nodes
+    expected = nodes if program.value == "torchrun" else 1
+    if (own or per_node or own_integer(plan, TASKS)) and tasks > expected:
+        message = f"srun starts {program.value} {tasks} times; expected {expected}: `srun --ntasks={expected}`"
+        yield config_finding(message, program.location, severity=Severity.WARNING, summary="start it once")
+
+
+def _signalled(plan: Plan) -> Iterator[Finding]:
+    written = own_value(plan, SIGNAL)
+    signal = None if written is None else parse_signal(str(written.value))
+    if written is None or signal is None:
+        return
+    limit, traps = _limit(plan), plan.own.get("trap")
+    whole = None if limit is None else minutes(str(limit.value))
+    if limit is not None and whole and signal.seconds >= whole * 60:
+        message = f"{SIGNAL} = {written.value} comes {signal.seconds} s before the end of a job of {limit.value}: at its start"
+        yield config_finding(message, written.location, severity=Severity.WARNING, summary="lower the seconds after @")
+    elif signal.is_for_shell and signal.name not in _IGNORED and _is_unhandled(signal.name, traps):
+        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, for it has no trap for {signal.name}"
+        yield config_finding(
+            message, written.location, severity=Severity.WARNING, summary=f"add `trap … {signal.name}`"
+        )
+
+
+def _is_unhandled(signal: str, traps: Value | None) -> bool:
+    """Whether the script surely has no trap for a signal that has a name."""
+    return traps is not None and not traps.unknown and signal not in traps.value and not signal.isdigit()
+
+
+def _limit(plan: Plan) -> Value | None:
+    return own_value(plan, f"{PREFIX}--time") or own_value(plan, f"{PREFIX}-t")
 
 
 def _first(plan: Plan, options: tuple[str, ...]) -> tuple[str, int] | None:
@@ -66,7 +126,7 @@ def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Find
 
 
 def _unsaved(plan: Plan) -> Iterator[Finding]:
-    limit = own_value(plan, f"{PREFIX}--time") or own_value(plan, f"{PREFIX}-t")
+    limit = _limit(plan)
     every = plan.values.get("trainer.save_every_steps")
     if limit is None or every is None or every.unknown or not isinstance(every.value, int) or every.value > 0:
         return

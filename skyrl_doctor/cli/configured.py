@@ -16,9 +16,9 @@ from skyrl_doctor.report.lines import finding_text, location_text
 
 @record
 class Configured:
-    """The dialect of the configuration, and lines about the failure: findings of its check, or else its settings."""
+    """The configuration, and lines about the failure: findings of its check, or else its settings."""
 
-    dialect: str
+    plan: Plan
     lines: tuple[str, ...]
 
 
@@ -28,11 +28,11 @@ def read_configured(machine: Machine, files: list[str], diagnosis: Diagnosis) ->
     context = prepare(machine, machine, options)
     root = diagnosis.root
     if root is None:
-        return Configured(context.plan.dialect, ())
+        return Configured(context.plan, ())
     found = [
         line for finding in _findings(context, options, root.failure.id) for line in finding_text(finding).split("\n")
     ]
-    return Configured(context.plan.dialect, tuple(found or _settings(context.plan, root.failure.signature)))
+    return Configured(context.plan, tuple(found or _settings(context.plan, root.failure.signature)))
 
 
 def _findings(context: Context, options: Options, id_: str | None) -> Iterator[Finding]:

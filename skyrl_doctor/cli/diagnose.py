@@ -32,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     import os
     import time
 
+    from skyrl_doctor.cli.advised import advised_data, advised_lines, advisories_of_log
     from skyrl_doctor.logs.diagnose import diagnose
     from skyrl_doctor.logs.show import data
     from skyrl_doctor.machine.redact import Redactor
@@ -43,21 +44,22 @@ def run(args: argparse.Namespace) -> int:
         print_note(redact(f"skyrl-doctor diagnose: {reason}"))
     if not found.read:
         return UNREADABLE
-    diagnosis, configured = found.diagnosis, tuple[str, ...]()
+    diagnosis, configured, plan = found.diagnosis, tuple[str, ...](), None
     if args.config:
         from skyrl_doctor.cli.configured import read_configured
         from skyrl_doctor.machine.local import LocalMachine
 
         run_config = read_configured(LocalMachine(), args.config, diagnosis)
-        diagnosis = dataclasses.replace(diagnosis, dialect=run_config.dialect)
-        configured = run_config.lines
+        plan, configured = run_config.plan, run_config.lines
+        diagnosis = dataclasses.replace(diagnosis, dialect=plan.dialect)
+    advised = advisories_of_log(found.versions, diagnosis, plan) if found.versions else ()
     if args.format == "json":
-        sys.stdout.write(encode(data(diagnosis, redact)))
+        sys.stdout.write(encode({**data(diagnosis, redact), **advised_data(advised)}))
     else:
         from skyrl_doctor.logs.show import text
 
         lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured)
-        print_lines(lines)
+        print_lines((*lines, *advised_lines(advised)))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
     if len(found.empty) == len(found.read):

@@ -1,6 +1,8 @@
 """Diagnoses the logs of one job: paths in, root cause out."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import field
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
@@ -12,11 +14,15 @@ from skyrl_doctor.logs.read.sources import find_sources
 
 @record
 class Found:
-    """A diagnosis, the files it rests on, and why other files, or parts of them, could not be read."""
+    """A diagnosis, the files it rests on, and why other files, or parts of them, could not be read.
+
+    `versions` are those of the packages that the logs name, by package.
+    """
 
     diagnosis: Diagnosis
     read: tuple[str, ...]
     unread: tuple[str, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -40,4 +46,5 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
         found = scan_file(file, installed_patterns(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
-    return Found(find_root_cause(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))
+    versions = {name.replace("_", "-"): found for one in reversed(scans) for name, found in one.versions.items()}
+    return Found(find_root_cause(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread), versions)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from skyrl_train.contracts.record import record
 from skyrl_train.contracts.violation import Violation
 
 _N = "[0-9]{1,9}"
@@ -12,6 +13,8 @@ As in Slurm's time_str2secs: any number of minutes, -1 for no limit, and no spac
 
 _TIME = re.compile(PATTERN)
 UNLIMITED = float("inf")
+MOST_SIGNAL_S = 65535
+_SIGNAL = re.compile(r"(?:(?P<to>[RBrb]{1,2}):)?(?P<name>[A-Za-z]{2,8}[0-9]?|[0-9]{1,2})(?:@(?P<seconds>[0-9]{1,6}))?")
 
 
 def minutes(text: str) -> float | None:
@@ -28,6 +31,25 @@ def minutes(text: str) -> float | None:
     if len(parts) == 3:
         return parts[0] * 60 + parts[1] + parts[2] / 60
     return parts[0] + (parts[1] / 60 if len(parts) == 2 else 0)
+
+
+@record
+class EarlySignal:
+    """The signal that Slurm sends before the time limit. `is_for_shell`: to the batch shell alone, not to its steps."""
+
+    name: str
+    seconds: int
+    is_for_shell: bool
+
+
+def parse_signal(text: str) -> EarlySignal | None:
+    """`B:USR1@120`, the value of `--signal`; None if it is invalid. Slurm's own time is 60 seconds."""
+    found = _SIGNAL.fullmatch(text)
+    if found is None:
+        return None
+    seconds = int(found["seconds"] or 60)
+    name = found["name"].upper().removeprefix("SIG")
+    return EarlySignal(name, seconds, "B" in (found["to"] or "").upper()) if seconds <= MOST_SIGNAL_S else None
 
 
 def walltime_violations(*, trainer: str, runtime: str) -> Iterator[Violation]:  # FIX(SLM001)

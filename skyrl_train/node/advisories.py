@@ -51,9 +51,9 @@ def advisories_for(packages: Mapping[str, str]) -> Iterator[Advisory]:
 
 
 def _is_in(version: str | None, versions: str) -> bool:
-    """Whether a package is installed in this range; pre-releases count."""
-    if version is None:
-        return False
+    """Whether a package is installed in this range; pre-releases count. Without a range any version is."""
+    if version is None or not versions:
+        return version is not None
     from packaging.specifiers import SpecifierSet  # slow to import, and most nodes have no training stack
     from packaging.version import InvalidVersion
 

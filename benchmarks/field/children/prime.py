@@ -4,6 +4,7 @@ Request: root (a checkout of prime-rl), file, program (or empty to try each). An
 broken.
 """
 
+import copy
 import functools
 import importlib
 import json
@@ -97,7 +98,7 @@ def validated(program, table):
     except Exception as error:
         return {"program": program, "refused": {}, "broken": f"{type(error).__name__}: {error}"}
     try:
-        kind.model_validate(table)
+        kind.model_validate(copy.deepcopy(table))  # a validator may change what it is given
     except Exception as error:
         if not hasattr(error, "errors"):
             return {"program": program, "refused": {}, "broken": f"{type(error).__name__}: {error}"}

@@ -9,7 +9,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
-from skyrl_doctor.plan.dialects.verl.sbatch import directives
+from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
@@ -44,13 +44,19 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     program = program_of(launch) or TRAIN
     own = {value.key: value for value in _values(launch.words, source.file)}
     names = SFT if program == SFT_PROGRAM else {**OLDER, **NAMES}
-    values = by_key(_checked(renamed(own, names)), directives(script, source.file))
+    job = tuple(directives(script, source.file))
+    values = by_key(_checked(renamed(own, names)), job)
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
     added = None if launch.module.startswith((*OWN_MODULES, *SFT_MODULES)) else _fields(machine, source.file, launch)
     problems = _problems(program, version, own.values(), added, launch)
-    reading = Reading(dialect=DIALECT, values=values, own=own, problems=tuple(problems))
+    reading = Reading(
+        dialect=DIALECT,
+        values=values,
+        problems=tuple(problems),
+        own={**own, **{value.own: value for value in (*job, *job_values(script, source.file))}},
+    )
     return dataclasses.replace(reading, schema=version.label if version.is_known else "")
 
 

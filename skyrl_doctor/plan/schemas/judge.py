@@ -7,6 +7,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.schemas.packages import Package
 from skyrl_doctor.plan.schemas.versions import Version, told_by_history
+from skyrl_doctor.plan.similar import is_slip
 
 
 def key_problems(package: Package, program: str, version: Version, written: Iterable[Value]) -> Iterator[Problem]:
@@ -34,9 +35,10 @@ def _unknown(package: Package, program: str, version: Version, value: Value, clo
     hint = f"; did you mean `{closest}`?" if closest and not told else ""
     history = f"; {package.name} {told}" if told else ""
     location = value.location or Location("", None, key)
+    fits = version.schemas[program].why_wrong(closest, value.value) is None if closest else False
     return Problem(
         message=f"`{program}` of {version.label} has no key `{key}`{history}{hint}",
         location=dataclasses.replace(location, key=key),
-        settings={closest: str(value.value)} if hint and closest and not isinstance(value.value, dict | list) else {},
+        moves={key: closest} if hint and closest and fits and is_slip(key, closest) else {},
         fatal=version.is_known,
     )

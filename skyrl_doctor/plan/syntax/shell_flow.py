@@ -16,6 +16,7 @@ Decided = Callable[[Arm], tuple[bool | None, bool]]
 """Whether an arm runs (None: not known), and whether that is certain."""
 _OTHER_DEVICES = re.compile(r"\b(?:torch_)?npu\b|npu-smi|ascend", re.IGNORECASE)
 """A probe for one of these fails: the doctor examines machines with NVIDIA GPUs."""
+_TRAINS = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|uv run)\s[^\n]*(?:main_|train|sft)")
 _PROBES = ("python", "python3", "command", "which", "type", "hash", "npu-smi")
 _MAY_FAIL = ("command", "type", "which", "hash", "grep", "pgrep", "nc", "curl", "ping", "diff", "cmp", "read")
 
@@ -54,14 +55,23 @@ class Flow:
             return None
 
     def _branch(self, arms: Sequence[Arm], decided: Decided, node: Any, kind: str) -> None:
-        """Follows one arm: the first whose condition holds. An arm that ends the script is not taken on a guess."""
+        """Follows one arm: the first whose condition holds. An arm that ends the script is not taken on a guess.
+
+        If conditions are not known, the default arm is followed, unless another arm alone starts a training.
+        """
         why = f"depends on the {kind} in line {self._runner.text.line(node)}"
         unclear: list[Arm] = []
         for arm in arms:
             is_true, is_certain = decided(arm)
             is_certain = is_certain and not unclear
             if is_true and (is_certain or not exits(arm.body, self._runner.text)):
-                self._runner.block(arm.body)
+                training = [] if self._trains(arm) else [other for other in unclear if self._trains(other)]
+                if len(training) == 1:
+                    unclear = [arm, *(other for other in unclear if other is not training[0])]
+                    with self._runner.assigner.depending(why):
+                        self._runner.block(training[0].body)
+                else:
+                    self._runner.block(arm.body)
                 self._runner.assigner.unclear([found.body for found in unclear], why, self._runner.text)
                 return
             if is_true is not False:
@@ -73,6 +83,10 @@ class Flow:
             with self._runner.assigner.depending(why):
                 self._runner.block(possible[0].body)
             self._runner.assigner.unclear([arm.body for arm in possible[1:]], why, self._runner.text)
+
+    def _trains(self, arm: Arm) -> bool:
+        """Whether an arm starts a training, such as the arm of the head node, whose address is not known."""
+        return any(_TRAINS.search(self._runner.text.of(node)) for node in arm.body)
 
     def _decided(self, conditions: Sequence[Any]) -> tuple[bool | None, bool]:
         """Whether the conditions of an `if` or a loop hold, and whether that is certain."""

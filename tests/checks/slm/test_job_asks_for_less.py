@@ -75,3 +75,83 @@ def test_a_time_limit_without_checkpoints() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("SLM005", example("examples/verl/grpo_mig20.sh")) == []
     assert verdict("SLM005", example("examples/mig20.toml")) == (Status.SKIP, "no #SBATCH lines")
+
+
+def warnings(made: Plan) -> list[str]:
+    findings = found("SLM005", made)
+    assert all(finding.severity is Severity.WARNING for finding in findings)
+    return [finding.message for finding in findings]
+
+
+SAVING = f"{RUN} trainer.save_freq=5"
+DRIVER = SAVING.removeprefix("python3")
+
+
+def test_fewer_tasks_than_nodes_take_the_nodes_away() -> None:
+    message = (
+        "Slurm gives the job 1 node, because #SBATCH --ntasks = 1, but the run uses 2 (trainer.nnodes); "
+        "expected 2 in #SBATCH --ntasks"
+    )
+    for option in ("--ntasks=1", "-n1", "-n 1"):
+        assert found("SLM005", script("-N2", option, run=SAVING)) == [
+            config_finding(message, Location("run.sh", 3, "#SBATCH --ntasks"), {"#SBATCH --ntasks": "2"})
+        ]
+    assert found("SLM005", script("-N2", "-n2", run=SAVING)) == []
+    assert found("SLM005", script("--ntasks=1", run=SAVING)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "start", "count"),
+    [
+        (("-N2", "--ntasks-per-node=1"), "srun", 2),
+        (("-N2", "--ntasks=2"), "srun --overlap", 2),
+        (("-N2",), "srun -n 4", 4),
+        (("-N2", "--ntasks=2"), "srun --ntasks=1", 0),
+        (("-N2", "--ntasks=2"), "srun -N1 -n1", 0),
+        (("-N2", "--ntasks=2"), "srun -n $TASKS", 0),
+        (("-N2", "--ntasks=2"), "", 0),
+        (("-N2",), "srun", 0),
+    ],
+)
+def test_a_driver_starts_once(options: tuple[str, ...], start: str, count: int) -> None:
+    made = script(*options, run=f"{start} python3{DRIVER}")
+    expected = [f"srun starts main_ppo {count} times; expected 1: `srun --ntasks=1`"]
+    assert warnings(made) == (expected if count else [])
+
+
+def test_torchrun_starts_once_on_each_node() -> None:
+    run = "torchrun --nnodes=2 --nproc_per_node=8 -m verl.trainer.sft_trainer trainer.save_freq=5"
+    message = "srun starts torchrun 16 times; expected 2: `srun --ntasks=2`"
+    assert warnings(script("-N2", "--ntasks-per-node=8", run=f"srun {run}")) == [message]
+    assert warnings(script("-N2", "--ntasks-per-node=1", run=f"srun {run}")) == []
+
+
+def test_a_signal_that_nothing_handles_ends_the_script() -> None:
+    options = ("--signal=B:USR1@120", "--time=1:00:00")
+    message = "#SBATCH --signal = B:USR1@120 ends the script 120 s before the limit, for it has no trap for USR1"
+    assert warnings(script(*options, run=SAVING)) == [message]
+    assert warnings(script(*options, run=f"trap 'touch stop' SIGTERM\n{SAVING}")) == [message]
+    assert warnings(script(*options, run=f"trap 'touch stop' TERM SIGUSR1\n{SAVING}")) == []
+    assert warnings(script(*options, run=f"source traps.sh\n{SAVING}")) == []
+    assert warnings(script("--signal=USR1@120", run=SAVING)) == []
+    assert warnings(script("--signal=B:USR1@99999", run=SAVING)) == []
+
+
+def test_a_signal_before_the_start() -> None:
+    message = "#SBATCH --signal = USR1@600 comes 600 s before the end of a job of 5:00: at its start"
+    assert warnings(script("--signal=USR1@600", "--time=5:00", run=SAVING)) == [message]
+    assert warnings(script("--signal=USR1@60", "-t5:00", run=SAVING)) == []
+
+
+def test_skyrl_trainer() -> None:
+    run = (
+        "python -m skyrl.train.entrypoints.main_base trainer.placement.policy_num_nodes=1 "
+        "trainer.placement.policy_num_gpus_per_node=4 trainer.ckpt_interval=10"
+    )
+    key = "#SBATCH --gres"
+    message = (
+        f"the job asks for 2 GPUs, but the run uses 4 (trainer.placement.policy_num_gpus_per_node); expected 4 in {key}"
+    )
+    assert found("SLM005", script("--gres=gpu:2", run=run)) == [
+        config_finding(message, Location("run.sh", 2, key), {key: "4"})
+    ]

@@ -1,11 +1,13 @@
 """preflight of several targets: runs one by one, files that complete each other together, in every format."""
 
 import json
+import pkgutil
 import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from jsonschema import Draft202012Validator
 from prometheus_client.parser import text_string_to_metric_families
 
 from skyrl_doctor.cli.app import dispatch
@@ -76,6 +78,7 @@ def test_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(output(capsys, "good.sh", "bad.sh", "other.sh", "--format", "json")[1])
+    Draft202012Validator(json.loads(pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b"")).validate(report)
     assert (report["schema"], report["verdict"]) == (1, "fail")
     assert [(run["target"]["files"], run["verdict"]) for run in report["runs"]] == [
         (["good.sh"], "pass"),

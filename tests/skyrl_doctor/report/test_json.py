@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from report_samples import MIXED, failing, only
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Location, Outcome, RemedyKind, Role, Severity, Status
-from skyrl_doctor.report.json import as_data, render
-from skyrl_doctor.report.model import VERDICTS
+from skyrl_doctor.report.json import as_data, render, render_batch
+from skyrl_doctor.report.model import VERDICTS, Batch, Refusal
 from support import MACHINES
 
 SCHEMA: Any = json.loads(pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b"")
@@ -98,12 +98,15 @@ def test_its_words_are_ours() -> None:
     assert definitions["outcome"]["properties"]["status"]["enum"] == [status.value for status in Status]
     assert definitions["severity"]["enum"] == [severity.word for severity in sorted(Severity, reverse=True)]
     assert definitions["remedy"]["properties"]["kind"]["enum"] == [kind.value for kind in RemedyKind]
-    assert SCHEMA["properties"]["verdict"]["enum"] == list(VERDICTS)
+    report, runs = definitions["report"]["properties"], definitions["runs"]["properties"]
+    assert report["verdict"]["enum"] == runs["verdict"]["enum"] == list(VERDICTS)
     roles = "|".join(sorted(role.value for role in Role))
-    assert SCHEMA["properties"]["role"]["pattern"] == f"^({roles})(\\+({roles}))*$"
-    assert set(SCHEMA["properties"]) == set(SCHEMA["required"]) == set(as_data(MIXED))
+    assert report["role"]["pattern"] == f"^({roles})(\\+({roles}))*$"
+    assert set(report) == set(as_data(MIXED))
+    assert set(runs) == set(json.loads(render_batch(BATCH)))
 
 
+BATCH = Batch((MIXED, only()), (Refusal("other.sh", "line 1 starts train.py, which the doctor does not know"),))
 LEFT_OUT_IF_EMPTY = {"moves", "removes"}
 
 
@@ -177,6 +180,37 @@ def test_the_schema_refuses(what: str) -> None:
 def test_no_key_may_be_missing(key: str) -> None:
     data = as_data(MIXED)
     del data[key]
+    assert not VALID.is_valid(data)
+
+
+def test_several_runs_are_valid() -> None:
+    data = json.loads(render_batch(BATCH))
+    VALID.validate(data)
+    assert (len(data["runs"]), len(data["refused"])) == (2, 1)
+    for empty in (Batch((MIXED,)), Batch((), BATCH.refused)):
+        VALID.validate(json.loads(render_batch(empty)))
+
+
+WRONG_RUNS: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "another schema": (("schema",), 2),
+    "a verdict that is none": (("verdict",), "maybe"),
+    "an unknown key": (("extra",), 1),
+    "a report with an unknown key": (("runs", 0, "extra"), 1),
+    "a report without a verdict": (("runs", 1), {"schema": 1}),
+    "several runs as a run": (("runs", 0), json.loads(render_batch(BATCH))),
+    "a refusal without a reason": (("refused", 0, "reason"), ""),
+    "a refusal as text": (("refused", 0), "other.sh"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_RUNS)
+def test_the_schema_refuses_several_runs(what: str) -> None:
+    data = json.loads(render_batch(BATCH))
+    (*path, last), value = WRONG_RUNS[what]
+    place: Any = data
+    for step in path:
+        place = place[step]
+    place[last] = value
     assert not VALID.is_valid(data)
 
 

@@ -1,6 +1,7 @@
 """Finds the calls of verl's trainers in a shell script, with interpreter, Hydra's options and overrides."""
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -26,6 +27,8 @@ _OPTIONS = {
 """Hydra's options that take a value."""
 _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--version", "--resolve")
 """With these options Hydra prints something and does not run."""
+_SRUN = re.compile(r"(?:--ntasks|--ntasks-per-node|--nodes)(?:=(?P<value>.*))?|-[nN](?P<short>\d*)")
+"""Options with which srun starts its own number of tasks."""
 _WORLD = {
     "--nproc_per_node": "slurm.gpus_per_node",
     "--nproc-per-node": "slurm.gpus_per_node",
@@ -46,6 +49,8 @@ class Call:
     overrides: tuple[Given, ...] = ()
     options: dict[str, Given] = field(default_factory=dict)
     world: dict[str, Given] = field(default_factory=dict)
+    srun: int | None = None
+    """How many tasks srun starts: its own number, or 0 for that of the job; None without srun, or if it is unknown."""
 
     @property
     def config_name(self) -> str | None:
@@ -98,6 +103,7 @@ def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
         interpreter=python if python and "/" in python else None,
         entry=entry,
         world=_world(before, file),
+        srun=_srun_tasks(before),
     )
     given: list[Given] = []
     rest = iter(command.words[entry.at + 1 :])
@@ -128,6 +134,20 @@ def _world(words: tuple[Word, ...], file: str) -> dict[str, Given]:
         if name in _WORLD and (equals or after is not None):
             found[_WORLD[name]] = _given(word, file, value) if equals or after is None else _given(after, file)
     return found
+
+
+def _srun_tasks(words: tuple[Word, ...]) -> int | None:
+    """The number of tasks that srun's own options set, 0 if they set none, None without srun or with an unknown word."""
+    at = next((at for at, word in enumerate(words) if word.text.rpartition("/")[2] == "srun"), None)
+    if at is None or any(word.unknown for word in words[at:]):
+        return None
+    texts = [word.text for word in words[at + 1 :]]
+    for text, after in zip(texts, (*texts[1:], ""), strict=True):
+        found = _SRUN.fullmatch(text)
+        if found is not None:
+            count = found["value"] or found["short"] or after
+            return int(count) if count.isdigit() and len(count) < 10 else None
+    return 0
 
 
 def _is_uv(before: list[str]) -> bool:

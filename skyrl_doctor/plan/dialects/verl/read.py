@@ -11,7 +11,7 @@ from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolv
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
-from skyrl_doctor.plan.dialects.verl.sbatch import directives
+from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
@@ -46,7 +46,9 @@ def read_command(
         *_exports(script, source.file),
         *directives(script, source.file),
     ]
-    return _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
+    reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
+    job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
+    return dataclasses.replace(reading, own={**reading.own, **job})
 
 
 def read_yaml(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
@@ -100,6 +102,14 @@ def _world_values(call: Call) -> Iterator[Value]:
         unknown = given.unknown or ("" if isinstance(count, int) else "not a number")
         option = "torchrun"
         yield Value(key, count, dataclasses.replace(given.location, key=option), own=option, unknown=unknown)
+
+
+def _srun(call: Call, file: str) -> Iterator[Value]:
+    """How srun starts the trainer: its own number of tasks, or 0 for that of the job."""
+    if call.srun is not None:
+        location = Location(file, call.line, "srun")
+        yield Value("srun", call.srun, location, own="srun")
+        yield Value("srun.starts", "torchrun" if call.world else call.entry.name, location, own="srun.starts")
 
 
 def _exports(script: Script, file: str) -> Iterator[Value]:

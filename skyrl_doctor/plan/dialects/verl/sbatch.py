@@ -1,4 +1,4 @@
-"""Reads #SBATCH lines of a script as settings of the trainer job."""
+"""Reads #SBATCH lines of a script as settings of the trainer job, and what else its job depends on: srun and traps."""
 
 import re
 import shlex
@@ -8,6 +8,8 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.syntax.shell import Script
 
+TRAPS = "trap"
+"""The signals that the script handles, as its own value of the plan."""
 _TEXTS = {
     "--partition": "slurm.gpu_partition",
     "-p": "slurm.gpu_partition",
@@ -25,20 +27,44 @@ _NUMBERS = {
     "-c": "slurm.trainer_cpus",
 }
 _LISTS = {"--exclude": "slurm.exclude", "-x": "slurm.exclude"}
-_GPUS = ("--gpus-per-node", "--gres", "--gpus")
+_GPUS = ("--gpus-per-node", "--gres", "--gpus", "-G")
+_TASKS = {"--ntasks": "--ntasks", "-n": "--ntasks", "--ntasks-per-node": "--ntasks-per-node"}
+_SHORT = re.compile(r"(-[A-Za-z])([^-=\s]\S*)")
+"""`-N2`, a short option with its value."""
 _MEMORY = re.compile(r"(?P<number>\d+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
 _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 
 
 def directives(script: Script, file: str) -> Iterator[Value]:
     """The values of the options that the plan has a key for; other options are ignored."""
+    for line, name, text in _lines(script):
+        value = _value(name, text)
+        if value is not None:
+            yield Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
+
+
+def job_values(script: Script, file: str) -> Iterator[Value]:
+    """What else decides how often and how long the program runs: tasks, the signal before the limit, srun and traps."""
+    for line, name, text in _lines(script):
+        key = f"#SBATCH {_TASKS.get(name, name)}"
+        if name in _TASKS and text.isdigit() and len(text) < 10:
+            yield Value(key, int(text), Location(file, line, key), own=key)
+        elif name == "--signal" and text:
+            yield Value(key, text, Location(file, line, key), own=key)
+    traps = [command for command in script.commands if command.name == "trap"]
+    words = [word for command in traps for word in command.words[2:]]
+    unread = next((f"{name} is not read" for name in script.sourced), "")
+    unknown = next((word.unknown for word in words if word.unknown), unread)
+    handled = [word.text.upper().removeprefix("SIG") for word in words]
+    yield Value(TRAPS, handled, Location(file, None, TRAPS), own=TRAPS, unknown=unknown)
+
+
+def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
+    """Line, name and text of each option."""
     for line, comment in script.comments:
-        if not comment.startswith("#SBATCH"):
-            continue
-        for name, text in _options(comment.removeprefix("#SBATCH")):
-            value = _value(name, text)
-            if value is not None:
-                yield Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
+        if comment.startswith("#SBATCH"):
+            for name, text in _options(comment.removeprefix("#SBATCH")):
+                yield line, name, text
 
 
 def mebibytes(text: str) -> int | None:
@@ -53,6 +79,10 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
     except ValueError:
         return
     for index, word in enumerate(words):
+        short = _SHORT.fullmatch(word)
+        if short is not None:
+            yield short[1], short[2]
+            continue
         name, equals, value = word.partition("=")
         if word.startswith("-"):
             yield name, value if equals else (words[index + 1] if index + 1 < len(words) else "")

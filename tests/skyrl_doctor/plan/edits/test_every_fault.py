@@ -99,7 +99,7 @@ runtime_time_limit = '6:00:00'
             ("strategy",),
         ),
     ),
-    75,
+    66,
 )
 PRIME = Dialect(
     {
@@ -157,9 +157,10 @@ max_model_len = 4096
         ),
         Fault("CFG009", {"type = 'filesystem'": "type = 'nccl'"}, ("type =",)),
         Fault("CFG010", {"max_model_len = 4096": "max_model_len = 4096\ngpu_memory_utilization = 50"}),
+        Fault("CFG004", {"max_steps = 1000": "max_stepz = 1000"}, ("max_step",)),
         Fault("PRM008", {"gpus_per_node = 2": "gpus_per_node = 1"}, ("gpus_per_node",)),
     ),
-    70,
+    62,
 )
 PRIME_2025 = Dialect(
     {
@@ -208,7 +209,7 @@ max_model_len = 4096
             "PRM006", {"[trainer.model]": "[trainer.model.experimental.lora]\nrank = 8\n\n[trainer.model]"}, ("lora]",)
         ),
     ),
-    50,
+    44,
 )
 VERL = Dialect(
     {
@@ -300,7 +301,45 @@ dispatcher:
         Fault("SLM001", {"'6:00:00'": "'1:00:00'"}, ("RUNTIME_TIME_LIMIT",)),
         Fault("CFG004", {"ROLLOUT_N=2": "ROLLOUT_N=$(nproc)"}),
     ),
-    55,
+    46,
+)
+SKYRL_TRAINER = Dialect(
+    {
+        "run.sh": """\
+#!/bin/bash
+#SBATCH --gres=gpu:h100:4 --time=6:00:00
+set -euo pipefail
+
+N=2
+uv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base \\
+  trainer.algorithm.advantage_estimator=grpo \\
+  trainer.policy.model.path=Qwen/Qwen2.5-1.5B-Instruct \\
+  trainer.placement.policy_num_nodes=1 \\
+  trainer.placement.policy_num_gpus_per_node=4 \\
+  trainer.epochs=20 \\
+  trainer.train_batch_size=32 \\
+  trainer.policy_mini_batch_size=32 \\
+  trainer.max_prompt_length=512 \\
+  trainer.ckpt_interval=10 \\
+  generator.inference_engine.num_engines=4 \\
+  generator.inference_engine.backend=vllm \\
+  generator.inference_engine.gpu_memory_utilization=0.8 \\
+  generator.inference_engine.engine_init_kwargs.max_model_len=2048 \\
+  generator.n_samples_per_prompt=$N \\
+  generator.sampling_params.max_generate_length=1024
+"""
+    },
+    (
+        Fault("CFG001", {"max_generate_length=1024": "max_generate_length=4096"}, ("max_generate_length",)),
+        Fault("CFG001", {"max_model_len=2048": "max_model_len=1024"}, ("max_model_len", "max_generate_length")),
+        Fault("CFG002", {"train_batch_size=32": "train_batch_size=33"}),
+        Fault("CFG002", {"mini_batch_size=32": "mini_batch_size=64"}),
+        Fault("CFG004", {"trainer.epochs": "trainer.epohcs"}, ("trainer.ep",)),
+        Fault("CFG004", {"trainer.epochs": "trainer.nonsense"}),
+        Fault("CFG010", {"gpu_memory_utilization=0.8": "gpu_memory_utilization=80"}),
+        Fault("SLM005", {"gpu:h100:4": "gpu:h100:2"}, ("#SBATCH",)),
+    ),
+    32,
 )
 DIALECTS = {
     "RunConfig": RUN_CONFIG,
@@ -308,6 +347,7 @@ DIALECTS = {
     "prime-rl-2025": PRIME_2025,
     "verl": VERL,
     "SkyRL-agent": SKYRL,
+    "SkyRL": SKYRL_TRAINER,
 }
 
 

@@ -229,3 +229,17 @@ def test_deep_nesting_ends(piece: str) -> None:
     """A refusal or an unknown value, but no crash and no endless run."""
     with contextlib.suppress(UsageError):
         script(f"foo {piece * 3000}x\nbar {piece}\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("python3 -m verl.trainer.main_ppo a=$V", "sleep 20", "python3 -m verl.trainer.main_ppo a=1"),
+        ("sleep 20", "python3 -m verl.trainer.main_ppo a=$V", "python3 -m verl.trainer.main_ppo a=1"),
+        ("torchrun train_a.py", "torchrun train_b.py", "torchrun train_b.py"),
+        ("python3 download.py", "sleep 20", "sleep 20"),
+    ],
+)
+def test_where_the_condition_is_unknown_the_arm_that_trains_is_followed(first: str, second: str, expected: str) -> None:
+    text = f'V=1\nHEAD=$(host node)\nif [ "$HEAD" = "$(hostname -f)" ]; then\n  {first}\nelse\n  {second}\nfi\n'
+    assert " ".join(words(text)) == expected
