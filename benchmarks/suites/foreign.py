@@ -35,7 +35,19 @@ def _results(checkout: Path, files: Sequence[str], plugin: str, choose: str) -> 
     """The result of each test that is not skipped."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--tb=line"]
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--tb=line",
+            "-o",
+            "asyncio_mode=auto",
+        ]
         words += ["-p", plugin] if plugin else []
         words += [f"--rootdir={checkout}", f"--junitxml={report}", "-k", choose, *files]
         env = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT)}

@@ -29,6 +29,8 @@ JUDGES = (
     Judge(
         name="OpenHands' editor tests", of="file_editor", checkout="openhands", before="1 fails", cases=openhands.editor
     ),
+    Judge(name="OpenHands' terminal tests", of="terminal", checkout="openhands", cases=openhands.terminal),
+    Judge(name="OpenHands' bash-service tests", of="sandboxd", checkout="openhands", cases=openhands.bash_service),
     Judge(name="prometheus_client", of="reports", package="prometheus-client", before="all", cases=reports.prometheus),
     Judge(name="junit-10.xsd, our words", of="reports", before="0", cases=reports.junit),
     Judge(name="junit-10.xsd", of="reports", checkout="xunit-plugin", before="0", cases=reports.junit_xsd),
@@ -37,5 +39,7 @@ JUDGES = (
     Judge(name="GPU captures", of="GPU facts", checkout="gpu-exporter", before="nearly all", cases=gpus.captures),
     Judge(name="gpud's Xid lines", of="GPU signatures", checkout="gpud", cases=gpus.xids),
     Judge(name="parse_time, our cases", of="time limits", cases=slurm.own_times),
+    Judge(name="scontrol's records, our cases", of="job states", cases=slurm.own_records),
+    Judge(name="scontrol's records", of="job states", checkout="slurm", cases=slurm.records),
     Judge(name="Slurm's parse_time", of="time limits", checkout="slurm", cases=slurm.times),
 )

@@ -32,6 +32,34 @@ def editor(checkout: Path) -> Iterator[Case]:
     )
 
 
+TERMINAL = (
+    "tests/tools/terminal/test_terminal_session.py",
+    "tests/tools/terminal/test_terminal_tool.py",
+    "tests/tools/terminal/test_terminal_reset.py",
+    "tests/tools/terminal/test_terminal_exit_code_top_level.py",
+    "tests/tools/terminal/test_literal_arg_guard.py",
+    "tests/tools/terminal/test_escape_filter.py",
+    "tests/tools/terminal/test_large_environment.py",
+)
+TERMINAL_DIFFERENT: dict[str, str] = {}
+
+
+def terminal(checkout: Path) -> Iterator[Case]:
+    """OpenHands' tests of its terminal, of ours."""
+    adapter = "benchmarks.suites.adapters.openhands_terminal"
+    yield from foreign_tests(checkout, TERMINAL, adapter, TERMINAL_DIFFERENT, choose="not debug_logs")
+
+
+BASH = ("tests/agent_server/test_terminal_service.py", "tests/agent_server/test_bash_service.py")
+# its files on disk, threads and logs, which a server without files does not have
+_INNER = "not blocking_scan and not delete_events and not retention and not log_omits and not filters_and_paginates and not serialize"
+
+
+def bash_service(checkout: Path) -> Iterator[Case]:
+    """OpenHands' tests of its service of bash commands, of sandboxd."""
+    yield from foreign_tests(checkout, BASH, "benchmarks.suites.adapters.openhands_bash", {}, choose=_INNER)
+
+
 SETS = 60
 _TEXTS = (
     "",
