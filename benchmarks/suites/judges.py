@@ -1,6 +1,6 @@
 """The judges, in the order of the table."""
 
-from benchmarks.suites import configurations, gpus, openhands, pickles, prime, reports, slurm, swe_bench
+from benchmarks.suites import configurations, gpus, openhands, pickles, prime, reports, slurm, swe_bench, verl_start
 from benchmarks.suites.cases import Judge
 
 JUDGES = (
@@ -9,6 +9,8 @@ JUDGES = (
     Judge(name="SWE-smith's logs", of="rewards", checkout="swe-smith", before="0 of 971", cases=swe_bench.smith_cases),
     Judge(name="Hydra, documented", of="settings that we print", package="verl", cases=configurations.documented),
     Judge(name="Hydra, errors", of="ERRORs about keys", package="verl", cases=configurations.errors),
+    Judge(name="verl's validate_config", of="ERRORs about values", package="verl", cases=verl_start.values),
+    Judge(name="prime-rl's schema, our cases", of="ERRORs about keys", cases=prime.own_files),
     Judge(name="prime-rl's schema", of="ERRORs about keys", checkout="prime-rl", cases=prime.files),
     Judge(name="picklescan's names", of="checkpoints verify", package="picklescan", cases=pickles.name_cases),
     Judge(

@@ -21,6 +21,7 @@ from sandboxd_process import KEY, running
 from skyrl_train.contracts import sandboxd_api
 
 LIMIT_S = 60.0
+_services: list["Service"] = []
 _KINDS = {"BashCommand": BashCommand, "BashOutput": BashOutput}
 
 
@@ -31,6 +32,7 @@ class Service:
         self._open = contextlib.ExitStack()
         self._served: httpx.Client | None = None
         self._subscribers: list[Any] = []
+        _services.append(self)
         self.default_cwd = None
 
     async def __aenter__(self) -> "Service":
@@ -90,12 +92,18 @@ class Service:
             self._served = self._open.enter_context(running(Path(folder), env=env)).client
         return self._served
 
-    def __del__(self) -> None:
+    def close(self) -> None:
         self._open.close()
 
 
 def _event(data: dict[str, Any]) -> Any:
     return _KINDS[data["kind"]].model_validate(data)
+
+
+def pytest_runtest_teardown() -> None:
+    """Ends the servers of a test."""
+    while _services:
+        _services.pop().close()
 
 
 bash_service.BashEventService = Service
