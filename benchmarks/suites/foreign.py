@@ -17,13 +17,14 @@ QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1
 
 
 def foreign_tests(
-    checkout: Path, files: Sequence[str], plugin: str, different: Mapping[str, str], *, choose: str = ""
+    checkout: Path, files: Sequence[str], plugin: str, different: Mapping[str, str], *, choose: str = "", bare: str = ""
 ) -> Iterator[Case]:
     """A case for each test that the project's installed package passes itself: a checkout may be of another version.
 
     `different`: names of tests that differ on purpose, with the page and sentence that state it. `choose`: pytest's -k.
+    `bare`: a plugin that their own code needs.
     """
-    theirs = _results(checkout, files, "", choose)
+    theirs = _results(checkout, files, bare, choose)
     ours = _results(checkout, files, plugin, choose)
     for name, result in sorted(ours.items()):
         if theirs.get(name) == PASSED:
