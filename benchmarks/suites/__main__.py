@@ -7,6 +7,7 @@ A judge that needs a checkout runs if one is given: `swe-bench=DIR`, `swe-smith=
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,8 +42,16 @@ def main() -> int:
 def _row(judge: Judge, checkouts: Mapping[str, str]) -> Row:
     folder = Path(checkouts.get(judge.checkout, ".")).resolve()
     version = _commit(folder) if judge.checkout else judge.version
+    print(f"{judge.name} …", end=" ", file=sys.stderr, flush=True)
+    begin = time.monotonic()
     try:
-        return row_of(judge, folder, version)
+        row = row_of(judge, folder, version)
+        print(
+            f"{row.cases} cases, {len(row.different)} deliberate, {len(row.failed)} fail, {time.monotonic() - begin:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+        return row
     except (OSError, RuntimeError, ImportError, subprocess.SubprocessError) as error:
         return Row(judge, version, 1, 0, (), (Case("the judge did not run", str(error), ""),))
 

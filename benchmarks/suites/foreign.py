@@ -17,13 +17,14 @@ QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1
 
 
 def foreign_tests(
-    checkout: Path, files: Sequence[str], plugin: str, different: Mapping[str, str], *, choose: str = ""
+    checkout: Path, files: Sequence[str], plugin: str, different: Mapping[str, str], *, choose: str = "", bare: str = ""
 ) -> Iterator[Case]:
     """A case for each test that the project's installed package passes itself: a checkout may be of another version.
 
     `different`: names of tests that differ on purpose, with the page and sentence that state it. `choose`: pytest's -k.
+    `bare`: a plugin that their own code needs.
     """
-    theirs = _results(checkout, files, "", choose)
+    theirs = _results(checkout, files, bare, choose)
     ours = _results(checkout, files, plugin, choose)
     for name, result in sorted(ours.items()):
         if theirs.get(name) == PASSED:
@@ -35,7 +36,19 @@ def _results(checkout: Path, files: Sequence[str], plugin: str, choose: str) -> 
     """The result of each test that is not skipped."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--tb=line"]
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--tb=line",
+            "-o",
+            "asyncio_mode=auto",
+        ]
         words += ["-p", plugin] if plugin else []
         words += [f"--rootdir={checkout}", f"--junitxml={report}", "-k", choose, *files]
         env = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT)}

@@ -1,6 +1,6 @@
 """The judges, in the order of the table."""
 
-from benchmarks.suites import configurations, gpus, openhands, pickles, prime, reports, slurm, swe_bench
+from benchmarks.suites import configurations, gpus, openhands, pickles, prime, reports, slurm, swe_bench, verl_start
 from benchmarks.suites.cases import Judge
 
 JUDGES = (
@@ -9,6 +9,8 @@ JUDGES = (
     Judge(name="SWE-smith's logs", of="rewards", checkout="swe-smith", before="0 of 971", cases=swe_bench.smith_cases),
     Judge(name="Hydra, documented", of="settings that we print", package="verl", cases=configurations.documented),
     Judge(name="Hydra, errors", of="ERRORs about keys", package="verl", cases=configurations.errors),
+    Judge(name="verl's validate_config", of="ERRORs about values", package="verl", cases=verl_start.values),
+    Judge(name="prime-rl's schema, our cases", of="ERRORs about keys", cases=prime.own_files),
     Judge(name="prime-rl's schema", of="ERRORs about keys", checkout="prime-rl", cases=prime.files),
     Judge(name="picklescan's names", of="checkpoints verify", package="picklescan", cases=pickles.name_cases),
     Judge(
@@ -29,6 +31,8 @@ JUDGES = (
     Judge(
         name="OpenHands' editor tests", of="file_editor", checkout="openhands", before="1 fails", cases=openhands.editor
     ),
+    Judge(name="OpenHands' terminal tests", of="terminal", checkout="openhands", cases=openhands.terminal),
+    Judge(name="OpenHands' bash-service tests", of="sandboxd", checkout="openhands", cases=openhands.bash_service),
     Judge(name="prometheus_client", of="reports", package="prometheus-client", before="all", cases=reports.prometheus),
     Judge(name="junit-10.xsd, our words", of="reports", before="0", cases=reports.junit),
     Judge(name="junit-10.xsd", of="reports", checkout="xunit-plugin", before="0", cases=reports.junit_xsd),
@@ -37,5 +41,7 @@ JUDGES = (
     Judge(name="GPU captures", of="GPU facts", checkout="gpu-exporter", before="nearly all", cases=gpus.captures),
     Judge(name="gpud's Xid lines", of="GPU signatures", checkout="gpud", cases=gpus.xids),
     Judge(name="parse_time, our cases", of="time limits", cases=slurm.own_times),
+    Judge(name="scontrol's records, our cases", of="job states", cases=slurm.own_records),
+    Judge(name="scontrol's records", of="job states", checkout="slurm", cases=slurm.records),
     Judge(name="Slurm's parse_time", of="time limits", checkout="slurm", cases=slurm.times),
 )

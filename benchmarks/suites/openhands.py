@@ -32,6 +32,43 @@ def editor(checkout: Path) -> Iterator[Case]:
     )
 
 
+TERMINAL = (
+    "tests/tools/terminal/test_terminal_session.py",
+    "tests/tools/terminal/test_terminal_tool.py",
+    "tests/tools/terminal/test_terminal_reset.py",
+    "tests/tools/terminal/test_terminal_exit_code_top_level.py",
+    "tests/tools/terminal/test_literal_arg_guard.py",
+    "tests/tools/terminal/test_escape_filter.py",
+    "tests/tools/terminal/test_large_environment.py",
+)
+TERMINAL_DIFFERENT = {
+    "test_session_truncates_large_command_output": _CUT,
+    "test_session_truncates_multiline_output": _CUT,
+    "test_long_output_exceed_history_limit": "docs/agent-tools.md: At most 8 million characters of an output are kept",
+    "test_interactive_command": "docs/agent-tools.md: A here-document without its last line ends with the command",
+    "test_multiple_multiline_commands": "docs/agent-tools.md: several lines are one script and not refused",
+}
+
+
+def terminal(checkout: Path) -> Iterator[Case]:
+    """OpenHands' tests of its terminal, of ours."""
+    adapter = "benchmarks.suites.adapters.openhands_terminal"
+    yield from foreign_tests(checkout, TERMINAL, adapter, TERMINAL_DIFFERENT, choose="not debug_logs")
+
+
+BASH = ("tests/agent_server/test_terminal_service.py", "tests/agent_server/test_bash_service.py")
+# its files on disk and its threads, which a server without files does not have
+_INNER = "not blocking_scan and not delete_events and not retention and not log_omits and not filters_and_paginates and not serialize"
+BASH_DIFFERENT = {
+    "test_bash_timeout_runs_sigterm_trap": "docs/agent-tools.md: sandboxd logs no commands and no time-outs"
+}
+
+
+def bash_service(checkout: Path) -> Iterator[Case]:
+    """OpenHands' tests of its service of bash commands, of sandboxd."""
+    yield from foreign_tests(checkout, BASH, "benchmarks.suites.adapters.openhands_bash", BASH_DIFFERENT, choose=_INNER)
+
+
 SETS = 60
 _TEXTS = (
     "",

@@ -24,20 +24,90 @@ PROGRAMS = {
 _KEY = re.compile(r"^([a-z_]+)( *= *)", re.MULTILINE)
 
 
+_SFT = """max_steps = 20
+[model]
+name = "Qwen/Qwen3-0.6B"
+impl = "custom"
+[model.ac]
+mode = "full"
+[model.lora]
+rank = 16
+[data]
+type = "sft"
+name = "org/data"
+batch_size = 8
+seq_len = 4096
+[optim]
+lr = 1e-5
+[ckpt]
+interval = 200
+"""
+_TRAINER = """max_steps = 20
+[model]
+name = "org/model"
+seq_len = 2048
+[optim]
+lr = 1e-6
+[ckpt]
+interval = 10
+"""
+_SERVER = """use_deep_gemm = false
+backend_port = 8100
+[server]
+port = 8000
+[log]
+level = "info"
+"""
+OWN: tuple[tuple[str, str, bool], ...] = (
+    ("sft", _SFT, False), ("sft", _SFT.replace("max_steps", "max_step"), True), ("sft", _SFT.replace("rank =", "r ="), True),
+    ("sft", _SFT.replace("seq_len", "sequence_len"), True), ("sft", _SFT.replace("[ckpt]", "[checkpoint]"), True),
+    ("sft", _SFT.replace("lr =", "learning_rate ="), True), ("sft", _SFT.replace("interval", "intervall"), True),
+    ("sft", _SFT.replace("[model.ac]", "[model.activation]"), True), ("sft", _SFT.replace("20", '"twenty"', 1), True),
+    ("trainer", _TRAINER, False), ("trainer", _TRAINER.replace("[optim]", "[optimizer]"), True),
+    ("trainer", _TRAINER.replace("seq_len", "max_len"), True), ("trainer", _TRAINER.replace("interval", "every"), True),
+    ("trainer", _TRAINER.replace("max_steps", "steps"), True), ("trainer", _TRAINER.replace("name =", "path ="), True),
+    ("inference", _SERVER, False), ("inference", _SERVER.replace("[server]", "[http]"), True),
+    ("inference", _SERVER.replace("port = 8000", "prt = 8000"), True), ("inference", _SERVER.replace("level", "verbosity"), True),
+    ("inference", _SERVER.replace("backend_port", "engine_port"), True),
+)  # fmt: skip
+"""Files of our own in today's keys: the program, the text, and whether its schema refuses it."""
+
+
+def own_files(_: Path) -> Iterator[Case]:
+    """Our texts, whose labels the schema of a checkout confirms (`files`)."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, refused in _own(Path(folder)):
+            yield Case(
+                f"{path.name}: {path.read_text(encoding='utf-8')!r}", bool(_severity(path, Path(folder))), refused
+            )
+
+
+def _own(folder: Path) -> Iterator[tuple[Path, bool]]:
+    for number, (program, text, refused) in enumerate(OWN):
+        place = folder / str(number)
+        place.mkdir()
+        yield _write(place / f"{program}.toml", text), refused
+
+
 def files(checkout: Path) -> Iterator[Case]:
     """Each official file; and each with one key misspelled. Ours: whether a finding names a key."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = [*_written(checkout, Path(folder))]
+        labels = dict(_own(Path(folder)))
+        paths = [*labels, *_written(checkout, Path(folder))]
         answers = _answers(checkout, paths)
         for path, answer in zip(paths, answers, strict=True):
             if answer["broken"] or not answer["program"]:
                 continue
-            ours = _names_a_key(path, Path(folder))
+            ours = _severity(path, Path(folder))
             refused = answer["refused"]
-            yield Case(f"{path.name}: {refused}", ours, bool(refused), _difference(refused))
+            if path in labels and labels[path] != bool(refused):
+                raise RuntimeError(f"the label of {path.name} is wrong: {refused}")
+            yield Case(f"{path.name}: {refused}", bool(ours), bool(refused), _difference(refused, ours))
 
 
-def _difference(refused: Mapping[str, str]) -> str:
+def _difference(refused: Mapping[str, str], ours: str) -> str:
+    if not refused and ours == "warning":
+        return "docs/suites.md: A key that our newest table lacks is a WARNING, since a newer version may have it"
     if refused and all(".taskset." in key for key in refused):
         return "docs/suites.md: The keys of a taskset are those of its environment, and are not judged"
     if refused and not any("Extra inputs" in message for message in refused.values()):
@@ -45,11 +115,13 @@ def _difference(refused: Mapping[str, str]) -> str:
     return ""
 
 
-def _names_a_key(path: Path, root: Path) -> bool:
-    """Whether a finding is about a key: an ERROR, or a WARNING where a newer version may have it."""
+def _severity(path: Path, root: Path) -> str:
+    """Of the worst finding about a key: an error, or a warning where a newer version may have it."""
     _, out, _ = _dispatched(["preflight", str(path), "--structure-only", "--format", "json"], root)
     checks = json.loads(out)["outcomes"]
-    return any(check["findings"] for check in checks if check["id"].startswith(("CFG004", "PRM")))
+    about_keys = [check for check in checks if check["id"].startswith(("CFG004", "PRM"))]
+    found = {finding["severity"] for check in about_keys for finding in check["findings"]}
+    return next((severity for severity in ("error", "warning") if severity in found), "")
 
 
 def _written(checkout: Path, folder: Path) -> Iterator[Path]:

@@ -165,9 +165,10 @@ TESTS = (
     "tests/test_log_parsers_python.py",
     "tests/test_log_parsers_skip_summary.py",
 )
+ADAPTERS = "benchmarks.suites.adapters"
 DIFFERENT = dict.fromkeys(("test_skipped_p2p_is_maintained", "test_skipped_p2p_does_not_block_resolution"), SKIPPED)
 
 
 def own_tests(checkout: Path) -> Iterator[Case]:
     """SWE-bench's own tests of its parsers and grading, of our code."""
-    yield from foreign_tests(checkout, TESTS, "benchmarks.suites.adapters.swe_bench", DIFFERENT)
+    yield from foreign_tests(checkout, TESTS, f"{ADAPTERS}.swe_bench", DIFFERENT, bare=f"{ADAPTERS}.swe_bench_bare")

@@ -9,7 +9,7 @@ rollouts and fills up with padding.
 
 ## Why it breaks training
 verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
-file. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
+file. verl checks only in the first update that a mini batch divides over the GPUs. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
 lost a rollout. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix

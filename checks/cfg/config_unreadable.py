@@ -23,17 +23,17 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime_renames import keys_with_own_checks
+from skyrl_doctor.plan.prime_renames import judged_by_name
 
 
 @check("CFG004", fix="skyrl_train/config/load.py")
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     if required(plan).skipped and not plan.problems:
         raise NotApplicable("; ".join(plan.skipped))
-    judged_elsewhere = keys_with_own_checks(plan)
+    judged_elsewhere = judged_by_name(plan)
     for problem in plan.problems:
         key = problem.location.key or ""
-        if not problem.fatal and any(key == one or key.startswith(f"{one}.") for one in judged_elsewhere):
+        if not problem.fatal and judged_elsewhere(key):
             continue
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
         yield config_finding(

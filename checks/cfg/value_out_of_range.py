@@ -5,8 +5,8 @@ Compares single values, such as `gpu_memory_utilization` and `top_p`, with the r
 asserts. A RunConfig has its own ranges (CFG004).
 
 ## Why it breaks training
-The model server refuses to start, after the queue and after the model is loaded; a negative number of rollouts or GPUs
-ends the run at its first division.
+The model server refuses to start, after the queue and after the model is loaded, or refuses each request. No rollouts,
+GPUs or samples, or a negative number of them, end the run at its first division.
 
 ## How to fix
 Use a value in the range of the finding. `gpu_memory_utilization` is a fraction: 0.5, not 50.

@@ -1,22 +1,20 @@
 """Renames from the prime-rl schema of January 2026 to today's; a removed key has a reason instead."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.prime_rl import table
 
-_OWN_CHECKS = (
-    "seq_len",
+_OWN_KEYS = ("seq_len", "orchestrator.buffer.type", "trainer.model.ac")
+_OWN_TABLES = (
     "orchestrator.sampling",
     "orchestrator.train.sampling",
     "orchestrator.env",
-    "orchestrator.buffer.type",
-    "trainer.model.ac",
     "trainer.model.experimental.lora",
 )
-"""Keys and tables that PRM001 to PRM006 judge."""
+"""Keys, and tables with all of their keys, that PRM001 to PRM006 judge."""
 
 
 @record
@@ -54,11 +52,12 @@ def renames(plan: Plan) -> Iterator[Rename]:
             yield Rename(value, rule["why"])
 
 
-def keys_with_own_checks(plan: Plan) -> tuple[str, ...]:
-    """The keys and tables of a file of unknown version that PRM001 to PRM007 judge."""
+def judged_by_name(plan: Plan) -> Callable[[str], bool]:
+    """Whether PRM001 to PRM007 judge a key of a file of unknown version."""
     if not plan.is_of(*PRIME) or plan.schema:
-        return ()
-    return (*_OWN_CHECKS, *(rename.old.own for rename in renames(plan)))
+        return lambda _: False
+    tables = (*_OWN_TABLES, *(rename.old.own for rename in renames(plan)))
+    return lambda key: key in _OWN_KEYS or any(key == one or key.startswith(f"{one}.") for one in tables)
 
 
 def unmoved(plan: Plan, file: str) -> Iterator[str]:

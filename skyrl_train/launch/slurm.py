@@ -17,6 +17,7 @@ OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
 """Variables of the site, not of a job: without them Slurm's commands find no cluster."""
 _SCRIPT = re.compile(r" Command=(.*?)(?: SubmitLine=.*?)? WorkDir=")
 """Slurm 25.05 and later print the user's command line between the two."""
+_AFTER_NAME = re.compile(r" UserId=\S*\(\d+\) GroupId=\S*\(\d+\) ")
 _BUSY = "Socket timed out"
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
@@ -96,7 +97,9 @@ def parse_state(output: str) -> JobState:
 
     The job's name before UserId and the command lines after Command are the user's: they may hold any word.
     """
-    facts = _fields((output.partition(" UserId=")[2] or output).partition(" Command=")[0])
+    named = _AFTER_NAME.search(output)
+    record = output[named.start() :] if named else output
+    facts = _fields(record.partition(" Command=")[0])
     restarts = facts.get("Restarts", "")
     return JobState(
         facts.get("JobState", ""),
@@ -104,7 +107,7 @@ def parse_state(output: str) -> JobState:
         restarts=int(restarts) if restarts.isdigit() else 0,
         ran_s=_seconds(facts.get("RunTime", "")),
         limit_s=_seconds(facts.get("TimeLimit", "")),
-        script=found[1] if (found := _SCRIPT.search(output)) else "",
+        script=found[1] if (found := _SCRIPT.search(record)) else "",
     )
 
 

@@ -44,8 +44,8 @@ class Suite:
         except FormatError:
             return ()
 
-    def score(self, run: SuiteRun) -> Score:
-        return compare_of(self.source)(run, self.expected)
+    def score(self, run: SuiteRun, task_id: str) -> Score:
+        return compare_of(self.source, task_id)(run, self.expected)
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class Grading:
             except _LostError as error:
                 lost = str(error)
         if run is not None and not run.fault:
-            return self.suite.score(run.run)
+            return self.suite.score(run.run, self.task.id)
         control = await self._control()
         if control.fault:  # this suite cannot be watched: it has no pytest, or marks all of its tests
             return self._unwatched(run, control) if run else Unscorable(UnscorableReason.SANDBOX_FAILED, lost)
@@ -132,7 +132,7 @@ class Grading:
         if self.suite.source == R2E_GYM and not any(SUMMARY in each.run.output for each in (run, control)):
             end = control.run.output.strip()[-300:]
             return obstacle_of(run.run, spoke=False) or Unscorable(UnscorableReason.TESTS_NOT_STARTED, end)
-        return self.suite.score(run.run)
+        return self.suite.score(run.run, self.task.id)
 
     async def without_changes(self, why: str) -> Score:
         """The score if the agent's sandbox does not give its changes."""

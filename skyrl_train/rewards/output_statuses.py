@@ -36,10 +36,15 @@ def statuses_in(output: str, expected: Collection[str]) -> dict[str, str]:
     """The status of each test in the output. The last one of a name counts."""
     found: dict[str, str] = {}
     unittest = _Unittest()
-    for line in _COLOUR.sub("", output).split("\n"):
-        line = line[:_LONGEST].rstrip()
+    for line in readable_lines(output):
         found.update(unittest.read(line) or _in_line(line, expected))
     return found
+
+
+def readable_lines(output: str) -> Iterator[str]:
+    """The lines without colours, each cut at a length."""
+    for line in _COLOUR.sub("", output).split("\n"):
+        yield line[:_LONGEST].rstrip()
 
 
 def _in_line(line: str, expected: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Runs the tests of a task in the rollout's own sandbox, and scores their output. Used if `sandbox.hide_tests` is off."""
 
+import functools
 import shlex
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from skyrl_train.contracts.rewards.score import Score
 from skyrl_train.contracts.rewards.suite_run import SuiteRun, score_run
 from skyrl_train.contracts.tasks.rows import R2E_GYM, SWE_BENCH
 from skyrl_train.rewards.swe import score_swe_run
+from skyrl_train.rewards.swe_package import repo_of
 from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, has_tests
 
 TESTS_S = 300.0
@@ -39,22 +41,22 @@ def suite_of(result: Result) -> SuiteRun:
 def suite_scorer(expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S) -> Scorer:
     """A scorer that runs the hidden tests in a new shell, without the model's variables and processes."""
 
-    async def score(sandbox: Sandbox, _transcript: Transcript) -> Score:
-        return await suite_score(sandbox, expected_json, source=source, limit_s=limit_s)
+    async def score(sandbox: Sandbox, transcript: Transcript) -> Score:
+        return await suite_score(sandbox, expected_json, source=source, task_id=transcript.task_id, limit_s=limit_s)
 
     return score
 
 
 async def suite_score(
-    sandbox: Sandbox, expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S
+    sandbox: Sandbox, expected_json: str, *, source: str = R2E_GYM, task_id: str = "", limit_s: float = TESTS_S
 ) -> Score:
     """Runs the tests and scores them by the rules of the task's data set."""
-    return compare_of(source)(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
+    return compare_of(source, task_id)(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
 
 
-def compare_of(source: str) -> Callable[[SuiteRun, str], Score]:
+def compare_of(source: str, task_id: str = "") -> Callable[[SuiteRun, str], Score]:
     """The rules of a data set."""
-    return score_swe_run if source == SWE_BENCH else score_run
+    return functools.partial(score_swe_run, repo=repo_of(task_id)) if source == SWE_BENCH else score_run
 
 
 async def prepare(sandbox: Sandbox) -> None:

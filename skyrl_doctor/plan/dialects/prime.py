@@ -13,6 +13,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.names.prime_rl import table
+from skyrl_doctor.plan.schemas.classes import ANY
 from skyrl_doctor.plan.schemas.dated import history
 from skyrl_doctor.plan.schemas.judge import key_problems
 from skyrl_doctor.plan.schemas.packages import PRIME
@@ -45,6 +46,7 @@ _CHANGED = ("rollout.auto_tool_choice",)
 _ONLY_RL = ("orchestrator", "trainer")
 """Tables of `rl` alone."""
 _SHARED = ("model.name", "max_steps")
+_UNNAMED = frozenset({ANY})
 
 
 def program_of(machine: Machine, source: Source, found: Sequence[Leaf]) -> str | None:
@@ -61,10 +63,13 @@ def program_of(machine: Machine, source: Source, found: Sequence[Leaf]) -> str |
 
 
 def _unknown(version: Version | None, program: str, keys: Sequence[str]) -> int:
-    """How many keys the program lacks: in the known version, else in all of them together."""
+    """How many keys the program does not name: in the known version, else in all of them together.
+
+    A table that takes any key says nothing about the program.
+    """
     known = None if version is None else version.schemas.get(program)
     schema = known or history("prime_rl").union(program)
-    return sum(schema.type_of(key) is None or not schema.names_first(key) for key in keys)
+    return sum(schema.type_of(key) in (None, _UNNAMED) or not schema.names_first(key) for key in keys)
 
 
 def read(machine: Machine, source: Source, program: str = RL) -> Reading:

@@ -45,6 +45,18 @@ def test_reproduces_two_faults_in_one_file() -> None:
     ]
 
 
+def test_a_misspelled_key_in_a_table_that_another_check_judges() -> None:
+    made = Plan(
+        ("rl.toml",),
+        "prime-rl",
+        problems=tuple(
+            Problem(message=key, location=Location("rl.toml", 3, key), fatal=False)
+            for key in ("trainer.model.ac", "trainer.model.ac.freq_x")
+        ),
+    )
+    assert [finding.message for finding in config_unreadable(made)] == ["trainer.model.ac.freq_x"]
+
+
 def test_silent_on_the_clean_configuration() -> None:
     assert found("CFG004", example(MIG20)) == []
     assert verdict("CFG004", Plan()) == (Status.SKIP, NO_PLAN)

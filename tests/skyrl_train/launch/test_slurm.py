@@ -54,6 +54,12 @@ def test_what_users_write_is_not_the_state(bin_dir: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["b UserId=x JobState=FAILED", "c Command=/etc/x WorkDir=/", "UserId=root(0)"])
+def test_a_job_name_like_a_record_is_a_name(name: str) -> None:
+    read = slurm.parse_state(SHOWN.replace("JobName=x", f"JobName={name}"))
+    assert (read.state, read.script) == ("RUNNING", "/w/my jobs/trainer.sh")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

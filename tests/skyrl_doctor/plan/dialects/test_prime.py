@@ -79,3 +79,12 @@ def test_an_unknown_toml_is_refused(tmp_path: Path) -> None:
     for text in ("[project]\nname = 'x'\n[tool.ruff]\nline-length = 100\n", "[agent_server]\nport = 1\n"):
         with pytest.raises(UsageError, match=r"unknown TOML; expected a RunConfig or a configuration of prime-rl$"):
             written(tmp_path, text)
+
+
+def test_a_table_that_takes_any_key_does_not_make_a_file_of_its_program(tmp_path: Path) -> None:
+    """orchestrator took any key below `model` once; a misspelled key of a trainer's file is none of its keys."""
+    text = '[model]\nname = "m"\nmax_len = 2048\n[optim]\nlr = 1e-6\n[ckpt]\ninterval = 10\n'
+    messages = [problem.message for problem in written(tmp_path, text, "trainer.toml").problems]
+    assert [message.partition("; ")[0] for message in messages] == [
+        "`trainer` of prime-rl of 2026-08-20 or later has no key `model.max_len`"
+    ]
