@@ -9,7 +9,7 @@ from skyrl_doctor.logs.match.engine import Engine
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, STEPS
+from skyrl_doctor.logs.match.phrases import DONE, RUN_END, RUN_START, STEPS
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
@@ -47,8 +47,10 @@ class Patterns:
         self.errors = frozenset(numbers[text] for text in ERRORS)
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
+        self.run_start, self.run_end = numbers[RUN_START], numbers[RUN_END]
         self.certain_step = len(self.texts)
-        self.special = frozenset((self.done, self.traceback, self.certain_step, *self.steps, *self.far))
+        runs = (self.run_start, self.run_end)
+        self.special = frozenset((self.done, self.traceback, *runs, self.certain_step, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """The matches of these patterns in a clean line, by number, in order."""
@@ -73,7 +75,7 @@ class Patterns:
             yield entry.signature.pattern
             if far := _far_pattern(entry):
                 yield far
-        yield from (*ERRORS, DONE, *STEPS, TRACEBACK)
+        yield from (*ERRORS, DONE, *STEPS, TRACEBACK, RUN_START, RUN_END)
 
 
 @functools.cache
