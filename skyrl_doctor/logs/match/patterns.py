@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.match.engine import Engine
+from skyrl_doctor.logs.match.engine import Engine, unanchor
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import literals
@@ -69,6 +69,10 @@ class Patterns:
         """Whether any signature matches a clean line."""
         numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
         return any(self.search(number, text) is not None for number in numbers)
+
+    def can_match(self, number: int, text: bytes) -> bool:
+        """Whether a pattern may match in some line of a text without noise."""
+        return compile_pattern(unanchor(self.texts[number])).search(text) is not None
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
