@@ -4,6 +4,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT
 from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.unmatched import MAX_ERRORS
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import load_signatures
 
@@ -19,6 +20,7 @@ RAY = "2026-03-02 09:14:03,120 INFO worker.py:1942 -- Started a local Ray instan
 PREEMPTED = "slurmstepd: error: *** JOB 42 ON n1 CANCELLED AT 2026-03-02T01:22:18 DUE TO PREEMPTION ***\n"
 CANCELLED = "slurmstepd: error: *** JOB 42 ON n1 CANCELLED AT 2026-03-02T04:00:00 ***\n"
 FULL = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n"
+UNKNOWN = "ZeroDivisionError: division by zero\n"
 STEPS = "".join(f"step:{at} - actor/loss:0.1\n" for at in range(4))
 
 
@@ -33,6 +35,23 @@ def earlier(diagnosis: Diagnosis) -> list[tuple[int, int, str]]:
 def test_a_server_that_starts_after_one_that_failed_is_healthy() -> None:
     diagnosis = judge(SERVER, NO_MEMORY, FAILED, SERVER, HEALTHY)
     assert (diagnosis.root, diagnosis.unknown, earlier(diagnosis)) == (None, None, [(1, 3, "MEM003")])
+
+
+def test_the_traceback_of_an_earlier_run_is_not_the_last_ones() -> None:
+    traceback = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n'
+    diagnosis = judge(RAY, traceback, "app.Broken\n", CANCELLED, RAY, HEALTHY)
+    assert (diagnosis.root, diagnosis.unknown) == (None, None)
+
+
+def test_the_unknown_error_of_an_earlier_run_is_not_the_last_ones() -> None:
+    diagnosis = judge(RAY, UNKNOWN, CANCELLED, RAY, HEALTHY)
+    assert (diagnosis.root, diagnosis.unknown) == (None, None)
+
+
+def test_many_errors_of_an_earlier_run_hide_none_of_the_last() -> None:
+    diagnosis = judge(RAY, UNKNOWN * (MAX_ERRORS + 10), CANCELLED, RAY, UNKNOWN)
+    assert diagnosis.unknown is not None
+    assert diagnosis.unknown.number == MAX_ERRORS + 14
 
 
 def test_of_a_requeued_job_the_last_run_counts() -> None:
