@@ -24,12 +24,20 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.podman.program import Podman
 
+CAUSE = "Podman is not installed on the node of the sandboxes"
+
 SIGNATURES = (
     Signature(
         pattern=r"FileNotFoundError: .{0,40}No such file or directory: '(?:/\S{0,100}/)?podman'|\bskyrl-train \w[\w ]{0,30}: (?:error: )?podman (?:is not installed here; run|cannot be started: \[Errno 2\])",
         sample="FileNotFoundError: [Errno 2] No such file or directory: 'podman'",
-        explain="Podman is not installed on the node of the sandboxes",
+        explain=CAUSE,
         versions="python, skyrl-train",
+    ),
+    Signature(
+        pattern=r"(?:^|[\s:])podman: (?:command )?not found\s*$",
+        sample="/var/spool/slurmd/job4711/slurm_script: line 9: podman: command not found",
+        explain=CAUSE,
+        versions="bash, dash",
     ),
 )
 

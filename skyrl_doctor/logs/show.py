@@ -1,5 +1,6 @@
 """Renders a diagnosis as text and as JSON data. Quoted lines have no secrets and no control characters."""
 
+import itertools
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -7,6 +8,7 @@ from typing import Any
 
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.cause.runs import EarlierRun
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
@@ -45,6 +47,7 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
         ],
         "unknown": None if unknown is None else _unknown_data(unknown, diagnosis, redact),
         **_tolerated_data(diagnosis, redact),
+        **_earlier_data(diagnosis),
     }
 
 
@@ -97,6 +100,21 @@ def _tolerated_data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
     return {"tolerated": {**_location(line), "text": _clean(line.text, redact)}}
 
 
+def _earlier_data(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The earlier runs of files that hold several."""
+    runs = [
+        {
+            "file": encodable(run.file),
+            "first": run.first,
+            "last": run.last,
+            **({"root": {**_name(run.root), "line": run.root.line.number}} if run.root else {}),
+            **({"unknown": {"line": run.unknown.number}} if run.unknown else {}),
+        }
+        for run in diagnosis.earlier
+    ]
+    return {"earlier": runs} if runs else {}
+
+
 def _name(hit: Hit) -> dict[str, Any]:
     return {"id": hit.failure.id, "slug": hit.failure.slug}
 
@@ -115,6 +133,7 @@ def text(diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
     the run's configuration says of the failure.
     """
+    yield from _earlier(diagnosis)
     if diagnosis.root is not None:
         yield from _root(diagnosis, diagnosis.root, page, redact, configured)
     elif diagnosis.unknown is not None:
@@ -128,6 +147,24 @@ def text(diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured
             yield from _quotation(diagnosis.tolerated, redact)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
+
+
+def _earlier(diagnosis: Diagnosis) -> Iterator[str]:
+    """Which runs of a file are not the one that is diagnosed, and how they ended."""
+    for file, some in itertools.groupby(diagnosis.earlier, key=lambda run: run.file):
+        runs = list(some)
+        name = encodable(plain(file))
+        yield f"{name} holds several runs. This is about the last one, from line {runs[-1].last + 1}."
+        left = len(runs) - MAX_LISTED
+        yield from (["Earlier runs:"] if left <= 0 else [f"The last {MAX_LISTED} of {len(runs)} earlier runs:"])
+        yield from (f"  lines {run.first} to {run.last}: {_end(run)}" for run in runs[-MAX_LISTED:])
+        yield ""
+
+
+def _end(run: EarlierRun) -> str:
+    if run.root is not None:
+        return f"{run.root.failure.name} {run.root.failure.slug}, line {run.root.line.number}"
+    return f"an unknown error, line {run.unknown.number}" if run.unknown else "no error"
 
 
 def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact) -> Iterator[str]:

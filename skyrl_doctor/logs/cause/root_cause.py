@@ -11,6 +11,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.ranks import describe_ranks
+from skyrl_doctor.logs.cause.runs import EarlierRun, judge_earlier_runs
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
@@ -45,6 +46,7 @@ class Diagnosis:
     done       the line that says that the run came to its end
     ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
     dialect    the dialect of the framework that wrote the logs; empty where none is known
+    earlier    the earlier runs of files that hold several; all else is of the last run of each file
     """
 
     root: Hit | None
@@ -59,6 +61,7 @@ class Diagnosis:
     done: Line | None = None
     dialect: str = ""
     ranks: str = ""
+    earlier: tuple[EarlierRun, ...] = ()
 
 
 def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
@@ -82,6 +85,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         tolerated=first_tolerated(scans, order),
         done=done,
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
+        earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
     if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)

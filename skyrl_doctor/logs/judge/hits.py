@@ -53,6 +53,13 @@ class Hits:
             self.saturated.add(at)
         self._keep(evidence, number, build_line)
 
+    def start_run(self) -> None:
+        """Forget the hits of an earlier run."""
+        self.kept = []
+        self.saturated.clear()
+        for counts in (self._counts, self._kept_counts, self._retries, self._last_counted, self._last_kept):
+            counts.clear()
+
     def counts(self) -> dict[KnownFailure, int]:
         """The count of each signature."""
         return {self._entries[at]: count for at, count in self._counts.items()}

@@ -7,6 +7,7 @@ from skyrl_doctor.logs.judge.classify import MatchedLine, classify
 from skyrl_doctor.logs.judge.context import Context
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit
 from skyrl_doctor.logs.judge.lines import Line, LineBuilder
+from skyrl_doctor.logs.judge.quotations import Voice
 from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
 from skyrl_doctor.logs.judge.tally import Scan, Tally
 from skyrl_doctor.logs.match.candidates import Candidates, find_candidates
@@ -34,7 +35,9 @@ class Scanner:
         self._context = Context(patterns)
         self._lines = LineBuilder(file, order)
         self._tally = Tally(file, patterns, count_limit=count_limit)
-        self._saturated = make_saturated(patterns, self._context.distance, self._tally.hits.saturated)
+        self._make_saturated = make_saturated
+        self._saturated = self._start_saturated()
+        self._runs = 1
 
     def feed(self, chunk: bytes) -> tuple[Hit, ...]:
         """Add bytes. Lines are judged when a block of them is full, or with `flush`."""
@@ -69,10 +72,13 @@ class Scanner:
         self._number += candidates.feeds
 
     def _scan(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:
-        before = len(self._tally.hits.kept)
+        before, runs = len(self._tally.hits.kept), self._runs
         for block in blocks:
             self.add(self.find_candidates(block))
-        return tuple(self._tally.hits.kept[before:])
+        return tuple(self._tally.hits.kept[before if runs == self._runs else 0 :])
+
+    def _start_saturated(self) -> SaturatedLines:
+        return self._make_saturated(self._patterns, self._context.distance, self._tally.hits.saturated)
 
     def _judge(self, block: Block, piece: Piece, number: int) -> None:
         patterns, context, end = self._patterns, self._context, block.start + piece.end
@@ -83,6 +89,8 @@ class Scanner:
             return
         matches = patterns.matches(piece.patterns - patterns.errors, piece.text)
         context.record_far(matches.keys(), number)
+        if not matches.keys().isdisjoint((patterns.run_start, patterns.run_end)):
+            self._add_run_mark(block, piece, number, is_start=patterns.run_start in matches)
         verdict = classify(
             MatchedLine(piece.text, matches, piece.patterns & patterns.errors),
             patterns,
@@ -91,6 +99,12 @@ class Scanner:
             saturated=self._tally.hits.saturated,
         )
         self._tally.add(verdict, block, piece, number, self._line_of(block, piece, number))
+
+    def _add_run_mark(self, block: Block, piece: Piece, number: int, *, is_start: bool) -> None:
+        if self._context.voice(block.start + piece.start, piece.process) is not Voice.RUN:
+            return
+        if self._tally.add_run_mark(self._context.lookback, is_start=is_start, number=number):
+            self._saturated, self._runs = self._start_saturated(), self._runs + 1
 
     def _line_of(self, block: Block, piece: Piece, number: int) -> Callable[[], Line]:
         return functools.partial(self._lines.build, self._context.lookback, block, piece, number)

@@ -31,6 +31,11 @@ class Steps:
         """Add a step by its line number and the position of its end."""
         self._fresh.append((number, end))
 
+    def start_run(self) -> None:
+        """Forget the steps of an earlier run."""
+        self._texts.clear()
+        self._fresh.clear()
+
     def is_survived(self, number: int) -> bool:
         """Whether enough steps ended after that line."""
         numbers = [*(old for old, _ in self._texts), *(fresh for fresh, _ in self._fresh)]

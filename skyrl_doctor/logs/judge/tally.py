@@ -23,6 +23,9 @@ from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.versions import find_versions
 
+MAX_EARLIER = 20
+"""Earlier runs of a file that are kept."""
+
 
 @record(kw_only=True)
 class Scan:
@@ -38,6 +41,8 @@ class Scan:
     tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
     frameworks the frameworks that name themselves in it
+    first_line the line where the last run of the file starts: the other fields are of this run
+    earlier    the earlier runs of the file, of many the last
     """
 
     file: str
@@ -54,6 +59,8 @@ class Scan:
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
     frameworks: frozenset[str] = frozenset()
+    first_line: int = 1
+    earlier: tuple["Scan", ...] = ()
 
 
 class Tally:
@@ -69,6 +76,7 @@ class Tally:
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
+        self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
     def add_block(self, block: Block) -> None:
         """Read the traceback on, if there is one, and note the framework and the versions at the start of the file."""
@@ -92,6 +100,21 @@ class Tally:
             self._traceback = None
             self.ignored.discard(self._patterns.traceback)
 
+    def add_run_mark(self, lookback: Lookback, *, is_start: bool, number: int) -> bool:
+        """A run starts or ends. Whether the line is the start of another run: the lines above it are of an earlier one."""
+        if not is_start or not self._is_ended:
+            self._is_ended = self._is_ended or not is_start
+            return False
+        self._steps.keep_text(lookback)
+        earlier = dataclasses.replace(self.scan(_as_it_is), earlier=())
+        self._earlier = (*self._earlier, earlier)[-MAX_EARLIER:]
+        self._first_line, self._is_ended = number, False
+        self._traceback, self._done = None, None
+        self.ignored.clear()
+        for part in (self.hits, self.unmatched, self._steps):
+            part.start_run()
+        return True
+
     def add(self, verdict: Verdict, block: Block, piece: Piece, number: int, build_line: Callable[[], Line]) -> None:
         """Add the verdict on a line; `build_line` makes the line if it is to be kept."""
         if verdict.is_step:
@@ -101,7 +124,7 @@ class Tally:
             for evidence in verdict.evidence:
                 self.hits.add(evidence, repeats, number, build_line)
         if verdict.kind is Kind.DONE:
-            self._done = build_line()
+            self._done, self._is_ended = build_line(), True
         elif verdict.kind is Kind.TRACEBACK:
             self._add_traceback(block, piece, build_line)
         elif verdict.weight is not None:
@@ -126,6 +149,8 @@ class Tally:
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
             frameworks=frozenset(self._frameworks.found),
+            first_line=self._first_line,
+            earlier=self._earlier,
         )
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
@@ -162,3 +187,8 @@ class Tally:
         if self._traceback is None or self._traceback.is_stopped_worker or not self._traceback.is_error:
             return None
         return self._traceback.last_line() or complete(self._traceback.first)
+
+
+def _as_it_is(line: Line) -> Line:
+    """The line without those below it, which may not have been read yet."""
+    return line

@@ -75,6 +75,12 @@ class Unmatched:
         elif weight not in self._kept and cluster not in self._survived:
             self._kept[weight] = _Kept(build_line(), cluster)
 
+    def start_run(self) -> None:
+        """Forget the errors of an earlier run, and keep which of them it survived: other threads ask for them."""
+        self._weights.clear()
+        self._kept.clear()
+        self._count, self.tolerated = 0, None
+
     def add_step(self) -> None:
         """A training step ended: after enough of them the kept errors are dropped."""
         for weight, kept in list(self._kept.items()):

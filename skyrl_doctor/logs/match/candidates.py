@@ -2,6 +2,7 @@
 
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
@@ -10,11 +11,13 @@ from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import is_watch_line
 from skyrl_doctor.logs.match.steps import thin_steps
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.noise import WINDOW, clean, line_bounds
+from skyrl_doctor.logs.read.noise import WINDOW, clean, line_bounds, strip_noise
 
 FEW = 64
 """Up to so many places of a block are checked against the clean line here. Where there are more, most are one failure that
 repeats, and soon saturated."""
+MANY = 1 << 10
+"""So many places of one pattern in a block are checked at once: a word such as `failed` may stand in each line of a flood."""
 IsSurvived = Callable[[bytes], bool]
 """Whether an error only repeats one that the run has survived."""
 
@@ -57,8 +60,20 @@ def find_candidates(block: Block, patterns: Patterns, is_survived: IsSurvived | 
     found: Sequence[Place] = patterns.engine.places(block.data)
     if is_survived or len(found) <= FEW:
         found = list(_checked(block.data, found, patterns, is_survived))
+    found = _without_absent(block.data, found, patterns)
     thinned = thin_steps(block.data, found, patterns.steps, is_step, patterns.certain_step)
     return Candidates.of(block, thinned, patterns.engine.feed_ends(block.data))
+
+
+def _without_absent(data: bytes, places: Sequence[Place], patterns: Patterns) -> Sequence[Place]:
+    """The places without those of patterns that have many and match nowhere in the block."""
+    if len(places) < MANY:
+        return places
+    counts = Counter(number for _, number in places)
+    many = [number for number, count in counts.items() if count >= MANY and number not in patterns.steps]
+    text = strip_noise(data) if many else b""
+    absent = {number for number in many if not patterns.can_match(number, text)}
+    return [place for place in places if place[1] not in absent] if absent else places
 
 
 def _checked(

@@ -82,6 +82,9 @@ def _places_in_parts(
 
 def loosen(pattern: str) -> str:
     """A cheaper pattern that matches at least as much: without anchors, lookahead and limits of gaps."""
-    pattern = LOOKAHEAD.sub("", pattern)
-    pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
-    return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
+    return re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", unanchor(pattern))
+
+
+def unanchor(pattern: str) -> str:
+    """A pattern that matches at least as much, wherever in a text a line begins: without anchors and lookahead."""
+    return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", LOOKAHEAD.sub("", pattern))

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.match.engine import Engine
+from skyrl_doctor.logs.match.engine import Engine, unanchor
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, STEPS
+from skyrl_doctor.logs.match.phrases import DONE, RUN_END, RUN_START, STEPS
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
@@ -47,8 +47,10 @@ class Patterns:
         self.errors = frozenset(numbers[text] for text in ERRORS)
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
+        self.run_start, self.run_end = numbers[RUN_START], numbers[RUN_END]
         self.certain_step = len(self.texts)
-        self.special = frozenset((self.done, self.traceback, self.certain_step, *self.steps, *self.far))
+        runs = (self.run_start, self.run_end)
+        self.special = frozenset((self.done, self.traceback, *runs, self.certain_step, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """The matches of these patterns in a clean line, by number, in order."""
@@ -68,12 +70,16 @@ class Patterns:
         numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
         return any(self.search(number, text) is not None for number in numbers)
 
+    def can_match(self, number: int, text: bytes) -> bool:
+        """Whether a pattern may match in some line of a text without noise."""
+        return compile_pattern(unanchor(self.texts[number])).search(text) is not None
+
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
             yield entry.signature.pattern
             if far := _far_pattern(entry):
                 yield far
-        yield from (*ERRORS, DONE, *STEPS, TRACEBACK)
+        yield from (*ERRORS, DONE, *STEPS, TRACEBACK, RUN_START, RUN_END)
 
 
 @functools.cache

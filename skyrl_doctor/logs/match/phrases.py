@@ -25,6 +25,19 @@ DONE = (
 )
 """Lines of a run that came to its end."""
 
+RUN_START = (
+    r"\bvLLM API server version\b|\bStarted a local Ray instance\b|\bConnecting to existing Ray cluster at address\b|\bStarting RL run\b"
+    r"|\bNVIDIA-SMI \d[\d.]{1,12} +Driver Version:|\bSetting OMP_NUM_THREADS environment variable for each process\b"
+)
+"""Lines that a run writes once, when it starts. Only after the end of a run do they begin another one."""
+
+RUN_END = (
+    r"\bslurmstepd: error: \*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT\b|\bRuntimeError: Engine core initialization failed\b"
+    r"|\bApplication shutdown complete\b|\bSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\b"
+    r"|\belastic\.multiprocessing\.errors\.ChildFailedError:"
+)
+"""Lines with which a run ends, whether it failed or not."""
+
 WATCH_PREFIX = b"skyrl-doctor watch: "
 """The start of the lines that the watch writes into a job's log: they mention failures, and report none."""
 

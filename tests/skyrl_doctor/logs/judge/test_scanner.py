@@ -27,6 +27,8 @@ PARTS = (
     b"Traceback (most recent call last):\n",
     b"warning: retrying in 1s: No available worker slots\n",
     b"Exception ignored in: <function A.__del__>\n",
+    b"2026-03-02 09:14:03,120 INFO worker.py:1942 -- Started a local Ray instance.\n",
+    b"slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-03-02T01:22:18 ***\n",
     b"x" * 700,
     b"\n",
 )

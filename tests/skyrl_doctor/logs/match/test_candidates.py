@@ -1,6 +1,6 @@
 """What is left of a block for those who judge it."""
 
-from skyrl_doctor.logs.match.candidates import FEW, find_candidates
+from skyrl_doctor.logs.match.candidates import FEW, MANY, find_candidates
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import load_signatures
@@ -52,6 +52,13 @@ def test_where_there_are_many_places_or_the_line_is_long_the_engine_is_believed(
     three = sorted((SLOTS, LEVEL, OTHER))
     assert seen(b"x\n" * FEW) == [(at * 2, number) for at in range(FEW) for number in three]
     assert seen(b"x" * (WINDOW + 1)) == [(0, number) for number in three]
+
+
+def test_of_many_places_those_of_a_pattern_that_matches_nowhere_are_left_out() -> None:
+    both = sorted((SLOTS, LEVEL))
+    assert seen(b"x\n" * MANY) == []
+    starts = [at * 2 for at in range(MANY + 1)]
+    assert seen(b"x\n" * MANY + LINE) == [(at, number) for at in starts for number in both]
 
 
 def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
