@@ -1,13 +1,14 @@
 """A runtime with real Podman sandboxes, whose image has bash, a Python with pytest, and the task that the attacks are tried on."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lanes.attacks.image import build_image
 from lanes.podman.conftest import NewLab, image_archive, lane_user, new_lab, tools, workshop
-from lanes.podman.runtime import Server
+from lanes.podman.runtime import SETTINGS, Server
 
 __all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
 
@@ -15,7 +16,7 @@ __all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
 @pytest.fixture(scope="session")
 def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
     lab = new_lab()
-    made = Server(lab).stock(image_archive)
+    made = Server(lab, settings=replace(SETTINGS, silent_limit_s=30.0)).stock(image_archive)
     try:
         made.up()
         build_image(made)
