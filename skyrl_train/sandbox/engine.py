@@ -134,7 +134,7 @@ class Engine(Protocol):
         """Connects to the agent server inside. Raises OSError if it does not listen."""
 
     async def enforce(self, containers: Sequence[Container], share: Share) -> dict[str, str]:
-        """Kills the process that holds most of what exceeds a container's share. What was done, by container."""
+        """Kills the processes that hold most of what exceeds a container's share. What was done, by container."""
 
     async def ended(self, container: Container) -> None:
         """Returns when the container's first process has ended."""

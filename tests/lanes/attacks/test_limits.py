@@ -28,7 +28,7 @@ def ran(session: dict[str, Any], program: str) -> str:
     command = f"echo {encoded} | base64 -d >/tmp/program.py && python3 /tmp/program.py"
     with contextlib.suppress(httpx.HTTPError):
         done = say(session, command)
-        return f"{done['stdout']}{done['stderr']}"
+        return f"{done['stdout'] or ''}{done['stderr'] or ''}"
     return "the sandbox ended"
 
 

@@ -72,7 +72,7 @@ def signal_all(pid: int, number: int) -> int:
 
 
 def enforce(request: dict[str, Any]) -> dict[str, str]:
-    """Kills the process that holds most of what exceeds a container's share: nothing can be hidden from this one."""
+    """Kills the processes that hold most of what exceeds a container's share: nothing can be hidden from this one."""
     of_namespace = {}
     for pid in request["pids"]:
         with contextlib.suppress(OSError):
@@ -98,11 +98,22 @@ def hold(pids: list[int], request: dict[str, Any]) -> str:
     for name, what in SHARED.items():
         total, most = sum(counts[name].values()), request[name]
         if most and total > most:
-            largest = max(counts[name], key=lambda pid: counts[name][pid])
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(largest, signal.SIGKILL)
-            return f"{total} {what}, more than this sandbox's share of {most}: the process with most of them was killed"
+            killed = kill_largest(counts[name], total - most)
+            return f"{total} {what}, more than this sandbox's share of {most}; processes killed: {killed}"
     return ""
+
+
+def kill_largest(counts: dict[int, int], excess: int) -> int:
+    """Kills processes, those that hold most first, until the rest is within the share."""
+    killed = 0
+    for pid in sorted(counts, key=lambda pid: -counts[pid]):
+        if excess <= 0:
+            break
+        excess -= counts[pid]
+        killed += 1
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return killed
 
 
 def count_descriptors(pid: int, seen: set[str], most: int) -> dict[str, int]:
