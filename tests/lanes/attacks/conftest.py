@@ -38,4 +38,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 counts[area][outcome] += 1
     terminalreporter.section("attacks by area")
     for area, counted in counts.items():
-        terminalreporter.line(f"{area}: " + (", ".join(f"{n} {outcome}" for outcome, n in counted.items()) or "not run"))
+        terminalreporter.line(
+            f"{area}: " + (", ".join(f"{n} {outcome}" for outcome, n in counted.items()) or "not run")
+        )

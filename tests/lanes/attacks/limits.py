@@ -1,6 +1,6 @@
 """Programs that look into other processes, take memory that belongs to none, or take what all sandboxes share.
 
-Each prints WON when it has what it wants; with the engine's own rules and limits, all of them do.
+Each prints WON when it has what it wants.
 """
 
 _C = (
