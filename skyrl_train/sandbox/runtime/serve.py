@@ -116,13 +116,9 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         add_event=events.add,
     )
     engine = PodmanEngine(
-        service,
-        supply,
-        run_dir=directory.run_dir,
-        threads=settings.starts_at_once + 8,
-        strict=options.sandbox.strict_system_calls,
-        add_event=events.add,
-    )
+        service, supply, run_dir=directory.run_dir, threads=settings.starts_at_once + 8,
+        strict=options.sandbox.strict_system_calls, add_event=events.add,
+    )  # fmt: skip
     share = share_of(settings.slots)
     runtime = Runtime(
         engine=engine,
