@@ -92,7 +92,7 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         check_store=options.check_store,
         add_event=events.add,
     )
-    settings = options.settings
+    settings, share = options.settings, share_of(options.settings.slots)
     database = Database(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
     key = _saved_or_new(database, _KEY, new_key())
     listener = _listener(database, settings.host, options.port)
@@ -119,7 +119,6 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         service, supply, run_dir=directory.run_dir, threads=settings.starts_at_once + 8,
         strict=options.sandbox.strict_system_calls, add_event=events.add,
     )  # fmt: skip
-    share = share_of(settings.slots)
     runtime = Runtime(
         engine=engine,
         engine_store=directory.store,
