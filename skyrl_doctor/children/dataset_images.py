@@ -12,6 +12,8 @@ import json
 LINE_LIMIT = 16 << 20
 MOST_COMBINATIONS = 5000  # combinations that are printed
 TEXT_LIMIT = 600
+ROWS_AT_ONCE = 32
+MOST_UNPACKED, MOST_RATIO = 1 << 30, 500  # bytes that a parquet file may stand for, absolute and by its size
 
 
 class NoImagesError(Exception):
@@ -84,7 +86,11 @@ def from_parquet(path, columns):
     try:
         file = parquet.ParquetFile(path)
         present = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(batch_size=256, columns=present, use_threads=False):
+        left = max(MOST_UNPACKED, MOST_RATIO * os.path.getsize(path))
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=present, use_threads=False):
+            left -= batch.nbytes
+            if left < 0:
+                raise ValueError("it unpacks to far more than its size")
             yield from batch.to_pylist()
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
         raise NoImagesError(path + " cannot be read: " + str(error)[:200]) from None

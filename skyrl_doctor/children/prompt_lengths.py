@@ -89,7 +89,7 @@ def from_group(file, group, key, each):
     rows = min(file.metadata.row_group(group).num_rows, OVERSAMPLE * each)
     stride = max(1, -(-rows // each))
     at = 0
-    for batch in file.iter_batches(batch_size=min(256, rows), row_groups=[group], columns=[key], use_threads=False):
+    for batch in file.iter_batches(batch_size=min(32, rows), row_groups=[group], columns=[key], use_threads=False):
         column = batch.column(0)
         for index in range(-at % stride, min(len(column), rows - at), stride):
             yield column[index].as_py()

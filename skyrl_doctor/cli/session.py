@@ -1,7 +1,9 @@
 """Runs an examination from parsed arguments and writes its report."""
 
 import argparse
+import errno
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -111,4 +113,6 @@ def _write_through(path: str, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a FIFO without a reader is an error, not a wait
     os.set_blocking(descriptor, True)
     with open(descriptor, "w", encoding="utf-8") as stream:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ESTALE, "it was replaced by a file", path)
         stream.write(text)

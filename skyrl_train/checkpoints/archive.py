@@ -108,6 +108,8 @@ def _pickle_of(archive: zipfile.ZipFile) -> tuple[str, bytes]:
         raise _FormError(f"{pickle.filename[:80]!r} is not {PICKLE} in the root directory of the archive")
     if compressed:
         raise _FormError(f"{compressed[0]} is compressed; expected an uncompressed file of torch.save")
+    if sum(info.file_size for info in infos) > archive.start_dir:
+        raise _FormError("its records overlap: reading them would have no end")
     if strange or len(set(names)) != len(names) or f"{root}/constants.pkl".lower() in names:
         raise _FormError(f"it holds {(strange or ['two records of one name, or constants.pkl'])[0][:80]!r}")
     if pickle.file_size > MOST_PICKLE:

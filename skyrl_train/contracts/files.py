@@ -5,6 +5,7 @@ and the directory is held open, so that nothing redirects the steps between open
 """
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -26,11 +27,16 @@ def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True
 def replacing(
     path: str, *, mode: int = 0o644, durable: bool = True, like: os.stat_result | None = None
 ) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` at the end, unless the block raises. `like` gives its mode and owner."""
+    """A new file that takes the place of `path` at the end, unless the block raises.
+
+    `like`: the file that was read there gives its mode and owner. OSError if the directory has another one now.
+    """
     directory, name = os.path.split(path)
     holder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     temporary = f"{name[:_NAME_LETTERS]}.{os.urandom(8).hex()}.tmp"
     try:
+        if like is not None and not os.path.samestat(os.lstat(name, dir_fd=holder), like):
+            raise OSError(errno.ESTALE, "it was replaced while it was read", path)
         first_mode = mode if like is None else 0o600
         with (
             _removed_unless_renamed(temporary, name, holder),

@@ -66,6 +66,8 @@ class ContainerSpec:
     user: str = "0"
     port: int = AGENT_PORT
     """The agent server's port inside."""
+    terminals: int = 64
+    """Most pseudo-terminals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,19 @@ class Container:
     exit_code: int = 0
     out_of_memory: bool = False
     port: int = AGENT_PORT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How much one sandbox may take of what the kernel counts for all sandboxes of a user together. 0: no limit."""
+
+    terminals: int = 64
+    inotify: int = 0
+    """Instances of inotify."""
+    pipe_pages: int = 0
+    """Pages of memory that its pipes may fill."""
+    descriptors: int = 65536
+    """Open descriptors of all its processes: they must be counted to find the others."""
 
 
 class Engine(Protocol):
@@ -117,6 +132,9 @@ class Engine(Protocol):
 
     async def connect(self, container: Container) -> socket.socket:
         """Connects to the agent server inside. Raises OSError if it does not listen."""
+
+    async def enforce(self, containers: Sequence[Container], share: Share) -> dict[str, str]:
+        """Kills the processes that hold most of what exceeds a container's share. What was done, by container."""
 
     async def ended(self, container: Container) -> None:
         """Returns when the container's first process has ended."""

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 
 from skyrl_train.contracts import bounded
@@ -10,6 +11,9 @@ from skyrl_train.contracts.tasks.images import TaskImage, image_of
 
 LINES = (".jsonl", ".json")
 PARQUET = ".parquet"
+_ROWS_AT_ONCE = 32
+_MOST_UNPACKED, _MOST_RATIO = 1 << 30, 500
+"""A parquet file may stand for this many bytes, or for so many times its size: a kilobyte could stand for all memory."""
 
 
 def is_dataset(path: str) -> bool:
@@ -68,8 +72,12 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
         ) from None
     read = 0
     try:
-        bounded.open_file(path).close()
-        for batch in parquet.ParquetFile(path).iter_batches(batch_size=256, use_threads=False):
+        with bounded.open_file(path) as file:
+            left = max(_MOST_UNPACKED, _MOST_RATIO * os.fstat(file.fileno()).st_size)
+        for batch in parquet.ParquetFile(path).iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
+            left -= batch.nbytes
+            if left < 0:
+                raise ValueError("it unpacks to far more than its size; expected a data set")
             for row in batch.to_pylist():
                 read += 1
                 yield row

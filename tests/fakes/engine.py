@@ -13,6 +13,7 @@ from skyrl_train.sandbox.engine import (
     EngineUnsureError,
     ImageAbsentError,
     Phase,
+    Share,
 )
 from skyrl_train.sandbox.inject import ImageFacts, Python
 
@@ -44,6 +45,7 @@ class FakeEngine:
         self.healthy = True
         self.hook: Callable[[str], None] = lambda _call: None
         self.closed = False
+        self.exceeded: dict[str, str] = {}
         self.recipes: list[str] = []
         self._servers: list[asyncio.Task[None]] = []
 
@@ -114,6 +116,10 @@ class FakeEngine:
             end.setblocking(False)
         self._servers.append(asyncio.get_running_loop().create_task(_agent(theirs)))
         return ours
+
+    async def enforce(self, containers: Sequence[Container], _share: Share) -> dict[str, str]:
+        await self._called("enforce", "")
+        return {each.name: self.exceeded[each.name] for each in containers if each.name in self.exceeded}
 
     async def ended(self, container: Container) -> None:
         found = self.standing.get(container.name)

@@ -42,6 +42,9 @@ class SandboxSection(Section):
     """Give sandboxes access to the network."""
     run_as_root: bool = True
     """Run as root inside the rootless sandbox, since the files of the images belong to root."""
+    strict_system_calls: bool = True
+    """Refuse system calls that look into other processes (ptrace) or make namespaces and mounts. Off: for tasks that use
+    gdb, strace, LeakSanitizer or containers."""
     hide_tests: bool = True
     """Keep the tests of a task out of the agent's sandbox, and grade its changes in a new sandbox. Off: the tests run in the
     agent's own sandbox, which an agent can use to get a reward without solving the task."""

@@ -8,16 +8,19 @@ directories, files, hard links to files of the archive, and symbolic links that 
 import bz2
 import contextlib
 import gzip
+import io
 import os
 import stat
 import tarfile
+import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 MOST_FILES, MOST_BYTES = 200_000, 4 << 30
+MOST_S = 300.0
 _MOST_HEADER = 1 << 20
 """Bytes of the extended header of one file."""
 _BLOCK = 512
@@ -37,6 +40,19 @@ class ArchiveError(ValueError):
 
 class TooLargeError(ArchiveError):
     """An archive that is larger than the limits."""
+
+
+class _Timed(io.FileIO):
+    """A file that is read for a limited time: packed data may stand for very much, or for nothing very often."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._deadline = time.monotonic() + MOST_S
+
+    def readinto(self, buffer: Any) -> int | None:
+        if time.monotonic() > self._deadline:
+            raise TooLargeError(f"unpacking takes more than {MOST_S:g} s")
+        return super().readinto(buffer)
 
 
 @dataclass(slots=True)
@@ -115,7 +131,7 @@ def unpack(archive: Path, directory: Path) -> None:
     """Unpacks into a new directory. Raises ArchiveError, or OSError."""
     directory.mkdir()
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_opened(archive))
+        file = stack.enter_context(_unpacked(stack.enter_context(io.BufferedReader(_Timed(archive)))))
         root = os.open(directory, _DIRECTORY)
         stack.callback(os.close, root)
         try:
@@ -139,16 +155,15 @@ def _unpack_all(tar: _Tar, root: int) -> None:
             raise ArchiveError(f"{member.name!r:.100} is the archive's own directory; expected a directory")
 
 
-def _opened(archive: Path) -> BinaryIO:
-    with open(archive, "rb") as file:
-        begin = file.read(6)
+def _unpacked(file: io.BufferedReader) -> BinaryIO:
+    begin = file.peek(6)[:6]
     if begin.startswith(b"\x1f\x8b"):
-        return cast(BinaryIO, gzip.open(archive, "rb"))
+        return cast(BinaryIO, gzip.open(file, "rb"))
     if begin.startswith(b"BZh"):
-        return cast(BinaryIO, bz2.open(archive, "rb"))
+        return cast(BinaryIO, bz2.open(file, "rb"))
     if begin.startswith((b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x5d\x00\x00")):
         raise ArchiveError("expected a tar archive packed with gzip or bzip2, found xz, lzma or zstd")
-    return open(archive, "rb")
+    return file
 
 
 def _place(tar: _Tar, placed: _Placed, root: int) -> None:

@@ -15,12 +15,13 @@ _STATUS_LINE = 64
 async def wait_until_healthy(connect: Callable[[], Awaitable[socket.socket]]) -> None:
     """Has no limit of its own: the caller sets one, and watches for the end of the sandbox."""
     wait = FIRST_WAIT_S
-    while not await _healthy(connect):
+    while not await healthy(connect):
         await asyncio.sleep(wait)
         wait = min(1.3 * wait, LONGEST_WAIT_S)
 
 
-async def _healthy(connect: Callable[[], Awaitable[socket.socket]]) -> bool:
+async def healthy(connect: Callable[[], Awaitable[socket.socket]]) -> bool:
+    """Whether the agent server answers now."""
     try:
         async with asyncio.timeout(_ASK_S):
             inner = await connect()

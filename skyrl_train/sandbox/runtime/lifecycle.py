@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from skyrl_train.sandbox.engine import Engine
+from skyrl_train.sandbox.engine import Engine, Share
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.exceeded_limits import ExceededLimits
 from skyrl_train.sandbox.runtime.gauges import limit_gauges, session_gauges
 from skyrl_train.sandbox.runtime.images import Derive, SessionImages
+from skyrl_train.sandbox.runtime.inspector import Inspector
 from skyrl_train.sandbox.runtime.limits import Limit
 from skyrl_train.sandbox.runtime.plan import Plan
 from skyrl_train.sandbox.runtime.prewarm import Prewarm
@@ -43,6 +44,7 @@ class Runtime:
         build_directory: Path,
         now: Callable[[], float],
         derive: Derive | None = None,
+        share: Share | None = None,
     ) -> None:
         """The one place where a server is put together."""
         self.settings, self.telemetry = settings, telemetry
@@ -78,6 +80,10 @@ class Runtime:
         )  # fmt: skip
         self.exceeded_limits = ExceededLimits(store=store, sandboxes=sandboxes, telemetry=telemetry, now=now)
         self.reaper = Reaper(settings=settings, store=store, sandboxes=sandboxes, remover=remover, telemetry=telemetry)
+        self.inspector = Inspector(
+            settings=settings, share=share or Share(), store=store, sandboxes=sandboxes, remover=remover,
+            telemetry=telemetry, now=now,
+        )  # fmt: skip
         self._reconciler = Reconciler(
             host=settings.host, store=store, sandboxes=sandboxes, admission=admission, starter=starter,
             watcher=watcher, remover=remover, events=events,
@@ -88,6 +94,7 @@ class Runtime:
     async def open(self) -> None:
         await self._reconciler.run()
         self.tasks.start(self.reaper.run(), "reaper")
+        self.tasks.start(self.inspector.run(), "inspector")
         self.telemetry.events.add("up", slots=self.admission.slots.total, store=self.sandboxes.engine_store)
 
     async def drain(self, limit_s: float) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from skyrl_train.sandbox.engine import LABEL, PORT_LABEL, SESSION_LABEL, ContainerSpec
+from skyrl_train.sandbox.engine import LABEL, PORT_LABEL, SESSION_LABEL, ContainerSpec, Share
 from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
@@ -41,7 +41,9 @@ def by_mount(
     return inject
 
 
-def planner(inject: Inject, settings: RuntimeSettings) -> Plan:
+def planner(inject: Inject, settings: RuntimeSettings, share: Share | None = None) -> Plan:
+    share = share or Share()
+
     def plan(record: Record, image: ImageFacts) -> ContainerSpec:
         injection, factor = inject(record, image), record.request.resource_factor
         return ContainerSpec(
@@ -63,6 +65,7 @@ def planner(inject: Inject, settings: RuntimeSettings) -> Plan:
             network=settings.network,
             user=injection.user,
             port=injection.port,
+            terminals=share.terminals,
         )
 
     return plan

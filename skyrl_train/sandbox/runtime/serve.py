@@ -32,6 +32,7 @@ from skyrl_train.sandbox.runtime.podman.store_directory import find_store, state
 from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.server_lock import only_one
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+from skyrl_train.sandbox.runtime.shares import share_of
 from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -91,7 +92,7 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         check_store=options.check_store,
         add_event=events.add,
     )
-    settings = options.settings
+    settings, share = options.settings, share_of(options.settings.slots)
     database = Database(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
     key = _saved_or_new(database, _KEY, new_key())
     listener = _listener(database, settings.host, options.port)
@@ -115,14 +116,16 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         add_event=events.add,
     )
     engine = PodmanEngine(
-        service, supply, run_dir=directory.run_dir, threads=settings.starts_at_once + 8, add_event=events.add
-    )
+        service, supply, run_dir=directory.run_dir, threads=settings.starts_at_once + 8,
+        strict=options.sandbox.strict_system_calls, add_event=events.add,
+    )  # fmt: skip
     runtime = Runtime(
         engine=engine,
         engine_store=directory.store,
         database=database,
         settings=settings,
-        plan=planner(injector(chosen, settings, as_root=options.sandbox.run_as_root), settings),
+        plan=planner(injector(chosen, settings, as_root=options.sandbox.run_as_root), settings, share),
+        share=share,
         derive=chosen.derive,
         telemetry=Telemetry(events, metrics),
         build_directory=Path(state) / "builds",

@@ -32,6 +32,8 @@ class RuntimeSettings:
     idle_limit_s: float = 3600.0
     """A session without a request or connection for this long is ended."""
     reap_every_s: float = 15.0
+    silent_limit_s: float = 120.0
+    """A sandbox whose agent server gives no answer for this long is ended."""
     registry_prefix: str = "docker.io"
     """The prefix that clients of V0 put before the names of images that they build."""
     keep_ended: int = 2000

@@ -142,10 +142,20 @@ def start_unwatched(argv: list[str]) -> int:
 
 def seal() -> None:
     """Keeps processes of the same user out of our memory, keys and descriptors: no ptrace, and no /proc/PID/environ."""
-    with contextlib.suppress(ImportError, OSError, AttributeError):
-        import ctypes  # some Pythons lack it
+    try:
+        import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):  # some Pythons lack it
+        _seal_by_group()
+
+
+def _seal_by_group() -> None:
+    """The kernel seals a process whose effective group changes. Only root may do so."""
+    own = os.getegid()
+    with contextlib.suppress(OSError):
+        os.setegid(own + 1)
+        os.setegid(own)
 
 
 def _stand_back(pid: int) -> None:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from skyrl_train.contracts.sandboxd_api import LIMIT
+from skyrl_train.sandbox.sandboxd.socket_memory import socket_kib
 
 STEP_S = 0.02
 _LOOK_EVERY = 5
@@ -23,7 +24,9 @@ _QUIET_S = 1.0
 _AFTERMATH_S = 10.0
 """Time in which dead processes of a burst may still exist."""
 _SHARED_EVERY = 5
-_SHM = "/dev/shm"  # noqa: S108 - the sandbox's own
+_MEMORY_FILE_SYSTEMS = ("/dev/shm", "/dev")  # noqa: S108 - the sandbox's own
+_SEGMENTS = "/proc/sysvipc/shm"
+_KILLED = 137
 _MOST_DESCRIPTORS = 4096
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
@@ -38,6 +41,8 @@ class LimitEnforcer:
         self._acted = -_AFTERMATH_S
         self._said = ""
         self._looks = self._shared = 0
+        self._emptied = False
+        """All processes were killed because of memory that belongs to none of them."""
 
     def start(self) -> None:
         """Starts only as the first process: otherwise the other processes belong to others."""
@@ -73,10 +78,14 @@ class LimitEnforcer:
         weights = {pid: _proportional_kib(pid) for pid in pids}
         held = {pid: _memory_files(pid) for pid in pids}
         mapped = sum(_rollup_kib(pid, "Pss_Shmem:") for pid in pids)
-        total = sum(weights.values()) + max(0, _sum_of(held.values()) + _shm_kib() - mapped)
+        left = _left_kib()
+        total = sum(weights.values()) + max(0, _sum_of(held.values()) + left - mapped)
         for pid, files in held.items():
             weights[pid] += sum(files.values())
         if total <= self._memory_kib:
+            return
+        if left > self._memory_kib // 2:
+            self._empty(total)
             return
         heaviest = max(weights, key=lambda pid: weights[pid])
         limit = self._memory_kib // 1024
@@ -89,8 +98,20 @@ class LimitEnforcer:
         """Shared memory, which no process has as its own. Looking through all descriptors takes long, so not each time."""
         self._looks += 1
         if self._looks % _SHARED_EVERY == 0:
-            self._shared = _sum_of(_memory_files(pid) for pid in pids) + _shm_kib()
+            self._shared = _sum_of(_memory_files(pid) for pid in pids) + _left_kib()
+            self._emptied = self._emptied and self._shared > self._memory_kib // 2
         return self._shared + sum(_status_kib(pid, "RssShmem:") for pid in pids)
+
+    def _empty(self, total: int) -> None:
+        """Sockets end with the processes that have them. Files and segments stay, and with them the sandbox must end."""
+        what = f"{total // 1024} MiB of memory, more than the limit of {self._memory_kib // 1024} MiB, most of it in "
+        if not self._emptied:
+            self._emptied = True
+            self._shared = 0
+            self._end(-1, f"{what}sockets, segments and files of memory: all processes were killed")
+        elif time.monotonic() - self._acted > _QUIET_S:
+            self._log(f"{LIMIT}{what}segments and files that outlived all processes: the sandbox was ended")
+            os._exit(_KILLED)
 
     def _end(self, pid: int, said: str) -> None:
         """Reports before killing: a reader may ask at once for the reason, and this process may end with the others."""
@@ -176,13 +197,26 @@ def _sum_of(files: Iterable[dict[int, int]]) -> int:
     return sum(every.values())
 
 
-def _shm_kib() -> int:
-    """What the files in /dev/shm take."""
+def _left_kib() -> int:
+    """The memory that belongs to no process: it may stay when all have ended."""
+    return sum(map(_files_kib, _MEMORY_FILE_SYSTEMS)) + _segments_kib() + socket_kib()
+
+
+def _files_kib(directory: str) -> int:
+    """What the files of a file system of memory take."""
     try:
-        found = os.statvfs(_SHM)
+        found = os.statvfs(directory)
     except OSError:
         return 0
     return (found.f_blocks - found.f_bfree) * found.f_frsize // 1024
+
+
+def _segments_kib() -> int:
+    """Shared memory of System V, also where no process has it attached."""
+    head, *lines = _read(_SEGMENTS).splitlines() or [""]
+    names = head.split()
+    at = names.index("rss") if "rss" in names else len(names)
+    return sum(int(words[at]) for words in map(str.split, lines) if at < len(words)) // 1024
 
 
 def _read(path: str) -> str:

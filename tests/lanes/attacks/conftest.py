@@ -1,13 +1,16 @@
 """A runtime with real Podman sandboxes, whose image has bash, a Python with pytest, and the task that the attacks are tried on."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lanes.attacks.areas import AREAS, area_of
 from lanes.attacks.image import build_image
 from lanes.podman.conftest import NewLab, image_archive, lane_user, new_lab, tools, workshop
-from lanes.podman.runtime import Server
+from lanes.podman.runtime import SETTINGS, Server
 
 __all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
 
@@ -15,7 +18,7 @@ __all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
 @pytest.fixture(scope="session")
 def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
     lab = new_lab()
-    made = Server(lab).stock(image_archive)
+    made = Server(lab, settings=replace(SETTINGS, silent_limit_s=30.0)).stock(image_archive)
     try:
         made.up()
         build_image(made)
@@ -23,3 +26,18 @@ def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
     finally:
         made.close()
         lab.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests of each area passed."""
+    counts: dict[str, Counter[str]] = {area: Counter() for area in AREAS}
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            area = area_of(report.nodeid)
+            if area is not None and (report.when == "call" or outcome != "passed"):
+                counts[area][outcome] += 1
+    terminalreporter.section("attacks by area")
+    for area, counted in counts.items():
+        terminalreporter.line(
+            f"{area}: " + (", ".join(f"{n} {outcome}" for outcome, n in counted.items()) or "not run")
+        )

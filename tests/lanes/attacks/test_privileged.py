@@ -7,12 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from lanes.attacks.users import User, attacker, base, victim
 from skyrl_train.cli.app import dispatch
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import leftovers
@@ -20,55 +19,12 @@ from skyrl_train.launch.tree_removal import Mount, mounts, remove_tree, unmount
 from skyrl_train.node import apply as node_apply
 from skyrl_train.node.settings import Directory, Preparation, Setting, TextFile
 
+__all__ = ["attacker", "base", "victim"]
 pytestmark = [
     pytest.mark.attacks,
     pytest.mark.skipif(os.getuid() != 0 or not shutil.which("useradd"), reason="needs root, to make two users"),
 ]
 JOB = f"98{os.getpid():08}"
-
-
-@dataclass(frozen=True)
-class User:
-    uid: int
-
-    def run(self, script: str) -> None:
-        subprocess.run(["sh", "-ec", script], user=self.uid, group=self.uid, extra_groups=[], check=True, timeout=30)
-
-    def start(self, *words: str, **environ: str) -> "subprocess.Popen[bytes]":
-        env = {"PATH": os.defpath, **environ}
-        return subprocess.Popen(words, user=self.uid, group=self.uid, extra_groups=[], env=env, start_new_session=True)
-
-
-def made_user(name: str) -> Iterator[User]:
-    subprocess.run(["useradd", "--no-create-home", "--user-group", name], check=True, timeout=60)
-    uid = int(subprocess.run(["id", "-u", name], capture_output=True, text=True, check=True).stdout)
-    try:
-        yield User(uid)
-    finally:
-        subprocess.run(["userdel", name], check=False, timeout=60, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def attacker() -> Iterator[User]:
-    yield from made_user(f"sd-attacks-{os.getpid()}")
-
-
-@pytest.fixture(scope="module")
-def victim() -> Iterator[User]:
-    yield from made_user(f"sd-suffers-{os.getpid()}")
-
-
-@pytest.fixture
-def base(tmp_path: Path) -> Iterator[Path]:
-    """A scratch directory for everybody, as /tmp, whose parents all may enter."""
-    made = Path("/tmp", f"sd-attacks-{os.getpid()}-{tmp_path.name}")
-    made.mkdir()
-    made.chmod(0o1777)
-    yield made
-    for line in reversed(Path("/proc/self/mountinfo").read_text().splitlines()):
-        if line.split(" ")[4].startswith(f"{made}/"):
-            subprocess.run(["umount", "-l", line.split(" ")[4]], check=False)
-    shutil.rmtree(made, ignore_errors=True)
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+import copy
 import io
 import json
 import pickle
@@ -124,3 +125,16 @@ def test_safetensors_are_as_long_as_their_header_says() -> None:
 @given(st.binary(max_size=100))
 def test_no_bytes_are_safetensors_by_accident(data: bytes) -> None:
     list(tensors_faults(io.BytesIO(data), len(data)))
+
+
+def test_records_that_overlap_are_refused() -> None:
+    """A megabyte of records could be read for hours."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in {"archive/data.pkl": pickle.dumps({}, protocol=2), "archive/data/0": bytes(4096)}.items():
+            archive.writestr(name, data)
+        for number in range(1, 100):
+            archive.filelist.append(copy.copy(archive.getinfo("archive/data/0")))
+            archive.filelist[-1].filename = archive.filelist[-1].orig_filename = f"archive/data/{number}"
+    assert of(made.getvalue(), deep=True) == ["its records overlap: reading them would have no end"]
+    assert foreign_imports(made) == ("unknown code: its records overlap: reading them would have no end",)

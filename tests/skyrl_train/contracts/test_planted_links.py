@@ -108,6 +108,29 @@ def test_a_race_for_the_name_is_never_won(place: Path, victim: Path) -> None:
     assert victim.read_text() == VICTIM
 
 
+def test_a_link_in_place_of_a_fifo_that_was_just_seen(
+    place: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "x").symlink_to(victim)
+    monkeypatch.setattr(os.path, "isfile", lambda _path: False)  # as it was a moment before
+    with pytest.raises(UsageError):
+        write_report(str(place / "x"), "new")
+    assert victim.read_text() == VICTIM
+
+
+def test_a_file_in_place_of_the_one_that_was_read(place: Path) -> None:
+    (place / "x").write_text("read")
+    read = os.stat(place / "x")
+    (place / "x").rename(place / "read")
+    (place / "x").write_text(VICTIM)
+    with (
+        pytest.raises(OSError, match="it was replaced while it was read"),
+        files.replacing(str(place / "x"), like=read),
+    ):
+        pass
+    assert (place / "x").read_text() == VICTIM
+
+
 @pytest.mark.parametrize(
     "append", [lambda path: files.append_line(path, "x\n"), files.open_to_append], ids=["append_line", "open_to_append"]
 )

@@ -16,6 +16,7 @@ from skyrl_train.sandbox.engine import (
     EngineUnsureError,
     ImageAbsentError,
     Phase,
+    Share,
 )
 from skyrl_train.sandbox.inject import ImageFacts, facts_of
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
@@ -28,6 +29,7 @@ from skyrl_train.sandbox.runtime.podman.previous_server import remove_half_made
 from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.spec import container_of_inspect, container_of_list, log_text, payload
+from skyrl_train.sandbox.runtime.podman.system_calls import write_strict_profile
 
 _LOG_LINES = 200
 _LOG_CHARACTERS = 16_384
@@ -37,12 +39,23 @@ class PodmanEngine:
     """The engine of one store."""
 
     def __init__(
-        self, service: Service, supply: ImageSupply, *, run_dir: str, threads: int, add_event: Callable[..., None]
+        self,
+        service: Service,
+        supply: ImageSupply,
+        *,
+        run_dir: str,
+        threads: int,
+        strict: bool = True,
+        add_event: Callable[..., None],
     ) -> None:
+        """`strict`: sandboxes may use fewer system calls than the engine allows."""
         self.service = service
         self._supply = supply
         self._api = Api(service.socket_path, threads)
         self._namespaces = NamespaceClient()
+        self._inspection = NamespaceClient()
+        """Its own child: a look at all processes must not delay a connection."""
+        self._strict = strict
         self._run_dir = run_dir
         self._add_event = add_event
         self._facts: dict[str, ImageFacts] = {}
@@ -54,10 +67,19 @@ class PodmanEngine:
         half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
         if half_made:
             self._add_event("unfinished builds removed", containers=half_made)
-        self.host = host_of(await self._api.ask("get", "/info"), mounts=_mounts())
+        host = host_of(await self._api.ask("get", "/info"), mounts=_mounts())
+        self.host = replace(host, system_calls=self._profile(host) if self._strict else "")
         await remove_leftover_readers(self._api)
         if not self.host.limits:
             self._add_event("no limits", why=self.host.why_no_limits)
+
+    def _profile(self, host: Host) -> str:
+        """The file with the strict rules; without one, says why and leaves the engine's own."""
+        try:
+            return write_strict_profile(host.system_calls, self._run_dir, cgroups=host.limits)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._add_event("system calls not limited", why=f"{host.system_calls or 'no profile'}: {error}")
+            return ""
 
     async def start(self, spec: ContainerSpec) -> Container:
         body = payload(spec, self.host)
@@ -138,6 +160,10 @@ class PodmanEngine:
     async def connect(self, container: Container) -> socket.socket:
         return await self._namespaces.connect(container.pid, container.port)
 
+    async def enforce(self, containers: Sequence[Container], share: Share) -> dict[str, str]:
+        done = await self._inspection.enforce([container.pid for container in containers], share)
+        return {each.name: done[each.pid] for each in containers if each.pid in done}
+
     async def ended(self, container: Container) -> None:
         await until_ended(container.pid)
 
@@ -148,6 +174,7 @@ class PodmanEngine:
                     await self.remove(container.name)
         await self._supply.close()
         await self._namespaces.close()
+        await self._inspection.close()
         await self.service.close()
         self._api.close()
         await asyncio.to_thread(end_leftovers, self._run_dir)

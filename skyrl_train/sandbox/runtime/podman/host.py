@@ -8,6 +8,7 @@ from typing import Any
 _WANTED = frozenset({"cpu", "memory", "pids"})
 _PROJECT_QUOTA = frozenset({"pquota", "prjquota"})
 _OPEN_FILES = 20_000
+_TTY = 5
 _PROCESSES = 20_000
 """Podman's service asks for more than it may have: the kernel's pid_max is 32,768 by default."""
 
@@ -20,6 +21,12 @@ class Host:
     freezer: bool = False
     disk_quota: bool = False
     why_no_disk: str = "not checked"
+    writable_cgroups: bool = False
+    """With cgroups of version 1 their directory in a sandbox is a writable file system of memory, without a size."""
+    tty_group: bool = False
+    """Whether the group of terminals exists in sandboxes."""
+    system_calls: str = ""
+    """The file that says which system calls are allowed; empty: the engine's own rules."""
     open_files: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES))
     processes: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NPROC, _PROCESSES))
 
@@ -36,13 +43,23 @@ def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
     elif rootless and not controllers >= _WANTED:
         why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; cpu, memory and pids are needed"
     no_disk = _why_no_disk(store, mounts, rootless=rootless)
+    security = host.get("security") or {}
     return Host(
+        writable_cgroups=version == "v1",
+        tty_group=not rootless or _groups(host) > _TTY,
+        system_calls=str(security.get("seccompProfilePath") or "") if security.get("seccompEnabled") else "",
         limits=not why,
         why_no_limits=why,
         freezer=not why,
         disk_quota=not no_disk,
         why_no_disk=no_disk,
     )
+
+
+def _groups(host: Mapping[str, Any]) -> int:
+    """How many group ids sandboxes have."""
+    mapped = (host.get("idMappings") or {}).get("gidmap") or ()
+    return sum(int(each["size"]) for each in mapped)
 
 
 def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> str:

@@ -9,16 +9,20 @@ import os
 import shutil
 import socket
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
 from skyrl_train.process_async import end_async, start_async
-from skyrl_train.sandbox.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError, Share
 
 _ANSWER_S = 10.0
 _CONNECT_S = 5.0
 _LOOPBACK = "127.0.0.1"
-_PACKET = 4096
+_PACKET = 65536
+_AT_ONCE = 200
+"""Containers in one request: a packet has a limit."""
 _GONE = (errno.ENOENT, errno.ESRCH)
 
 
@@ -56,14 +60,22 @@ class NamespaceClient:
     async def go_on(self, pid: int) -> None:
         await self._ask("continue", pid)
 
-    async def _ask(self, do: str, pid: int) -> tuple[dict[str, Any], socket.socket | None]:
+    async def enforce(self, pids: Sequence[int], share: Share) -> dict[int, str]:
+        """What was done where a container exceeds its share, by its first process."""
+        done: dict[int, str] = {}
+        for first in range(0, len(pids), _AT_ONCE):
+            reply, _ = await self._ask("enforce", pids=pids[first : first + _AT_ONCE], **asdict(share))
+            done |= {int(pid): text for pid, text in reply["done"].items()}
+        return done
+
+    async def _ask(self, do: str, pid: int = 0, **more: object) -> tuple[dict[str, Any], socket.socket | None]:
         channel = await self._open()
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(_ANSWER_S):
                 await asyncio.get_running_loop().sock_sendall(
-                    channel, json.dumps({"number": number, "do": do, "pid": pid}).encode()
+                    channel, json.dumps({"number": number, "do": do, "pid": pid, **more}).encode()
                 )
                 reply, made = await future
         except (OSError, TimeoutError) as error:

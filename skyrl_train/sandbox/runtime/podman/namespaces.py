@@ -1,4 +1,4 @@
-"""A child program: makes sockets in the networks of containers, and stops or continues their processes.
+"""A child program: makes sockets in the networks of containers, stops or continues their processes, and counts what they hold.
 
 It enters the user namespace of the containers, where it may do both. There is no way back, hence a separate process. It
 reads requests from its standard input, a packet socket, and ends when that is closed. Standard library only; Python 3.8.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import signal
@@ -19,6 +20,14 @@ from typing import Any
 
 USER, NETWORK = 0x10000000, 0x40000000
 _ROUNDS = 5
+GET_PIPE_SIZE = 1032
+PAGE = os.sysconf("SC_PAGE_SIZE")
+SHARED = {
+    "descriptors": "open descriptors",
+    "inotify": "instances of inotify",
+    "pipe_pages": "pages of memory for pipes",
+}
+LARGEST_PACKET = 65536
 
 
 def enter(path: str, kind: int) -> None:
@@ -62,6 +71,77 @@ def signal_all(pid: int, number: int) -> int:
     return len(signalled)
 
 
+def enforce(request: dict[str, Any]) -> dict[str, str]:
+    """Kills the processes that hold most of what exceeds a container's share: nothing can be hidden from this one."""
+    of_namespace = {}
+    for pid in request["pids"]:
+        with contextlib.suppress(OSError):
+            enter_user_namespace(pid)
+            of_namespace[os.readlink(f"/proc/{pid}/ns/pid")] = pid
+    members_of: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            first = of_namespace.get(os.readlink(f"/proc/{entry}/ns/pid")) if entry.isdigit() else None
+            if first is not None and first != int(entry):
+                members_of.setdefault(first, []).append(int(entry))
+    return {str(first): text for first, pids in members_of.items() for text in [hold(pids, request)] if text}
+
+
+def hold(pids: list[int], request: dict[str, Any]) -> str:
+    """Counts the descriptors of a container's processes; what was done, if anything."""
+    counts: dict[str, dict[int, int]] = {name: {} for name in SHARED}
+    seen: set[str] = set()
+    for pid in pids:
+        own = count_descriptors(pid, seen, request["descriptors"])
+        for name, number in own.items():
+            counts[name][pid] = number
+    for name, what in SHARED.items():
+        total, most = sum(counts[name].values()), request[name]
+        if most and total > most:
+            killed = kill_largest(counts[name], total - most)
+            return f"{total} {what}, more than this sandbox's share of {most}; processes killed: {killed}"
+    return ""
+
+
+def kill_largest(counts: dict[int, int], excess: int) -> int:
+    """Kills processes, those that hold most first, until the rest is within the share."""
+    killed = 0
+    for pid in sorted(counts, key=lambda pid: -counts[pid]):
+        if excess <= 0:
+            break
+        excess -= counts[pid]
+        killed += 1
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return killed
+
+
+def count_descriptors(pid: int, seen: set[str], most: int) -> dict[str, int]:
+    """Each pipe and instance is counted once, and no more descriptors than the limit."""
+    found = dict.fromkeys(SHARED, 0)
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            found["descriptors"] += 1
+            if found["descriptors"] > most:
+                break
+            with contextlib.suppress(OSError):
+                target = os.readlink(entry.path)
+                if target == "anon_inode:inotify":
+                    found["inotify"] += 1
+                elif target.startswith("pipe:") and target not in seen:
+                    seen.add(target)
+                    found["pipe_pages"] += pages_of_pipe(entry.path)
+    return found
+
+
+def pages_of_pipe(path: str) -> int:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(descriptor, GET_PIPE_SIZE) // PAGE
+    finally:
+        os.close(descriptor)
+
+
 def members(namespace: str) -> Iterator[int]:
     for entry in os.listdir("/proc"):
         with contextlib.suppress(OSError):
@@ -74,6 +154,8 @@ def answer(request: dict[str, Any]) -> tuple[dict[str, Any], socket.socket | Non
     try:
         if request["do"] == "connect":
             return {}, connectable(request["pid"])
+        if request["do"] == "enforce":
+            return {"done": enforce(request)}, None
         number = signal.SIGSTOP if request["do"] == "stop" else signal.SIGCONT
         return {"signalled": signal_all(request["pid"], number)}, None
     except OSError as error:
@@ -83,7 +165,7 @@ def answer(request: dict[str, Any]) -> tuple[dict[str, Any], socket.socket | Non
 def main() -> int:
     with socket.socket(fileno=os.dup(0)) as channel:
         while True:
-            packet = channel.recv(4096)
+            packet = channel.recv(LARGEST_PACKET)
             if not packet:
                 return 0
             request = json.loads(packet.decode())

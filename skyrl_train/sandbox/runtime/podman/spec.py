@@ -27,7 +27,7 @@ def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
         "work_dir": spec.working_dir,
         "user": spec.user,
         "labels": dict(spec.labels),
-        "mounts": [_mount(mount) for mount in spec.mounts],
+        "mounts": [*(_mount(mount) for mount in spec.mounts), _terminals(spec, host)],
         "netns": {"nsmode": "slirp4netns" if spec.network else "none"},  # FIX(POD008) -- no bridge: that wants a helper
         "no_new_privileges": True,
         "image_volume_mode": "ignore",  # a file system of memory would be no part of the sandbox's own limit
@@ -37,6 +37,10 @@ def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
         "log_configuration": {"driver": "k8s-file", "size": _LOG_BYTES},
         "r_limits": [_rlimit("nofile", host.open_files), _rlimit("nproc", host.processes)],
     }
+    if host.writable_cgroups:
+        made["mask"] = ["/sys/fs/cgroup"]
+    if host.system_calls:
+        made["seccomp_profile_path"] = host.system_calls
     if host.limits:
         made["resource_limits"] = {
             "cpu": {"period": _PERIOD_US, "quota": int(spec.cpus * _PERIOD_US)},
@@ -50,6 +54,13 @@ def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
 
 def _rlimit(kind: str, most: int) -> dict[str, Any]:
     return {"type": kind, "soft": most, "hard": most}
+
+
+def _terminals(spec: ContainerSpec, host: Host) -> dict[str, Any]:
+    """As Podman mounts it, with a limit: all terminals of a node are counted together."""
+    options = ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", f"max={spec.terminals}"]
+    options += ["gid=5"] * host.tty_group
+    return {"type": "devpts", "source": "devpts", "destination": "/dev/pts", "options": options}
 
 
 def _mount(mount: Mount) -> dict[str, Any]:

@@ -1,3 +1,5 @@
+import bz2
+import gzip
 import json
 import os
 import shutil
@@ -42,6 +44,18 @@ def test_too_many_files_and_bytes_are_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(context_archive, "MOST_BYTES", 1000)
     shutil.rmtree(tmp_path / "made")
     assert outcome(WORKS["gzip"](), tmp_path) == "refused: TooLargeError"
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress(bytes(1 << 22)), gzip.compress(b"") * 40_000, bz2.compress(bytes(1 << 22))],
+    ids=["gzip of zeros", "gzip of nothing, very often", "bzip2 of zeros"],
+)
+def test_what_takes_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bytes) -> None:
+    now = iter(range(1000))
+    monkeypatch.setattr(context_archive.time, "monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(context_archive, "MOST_S", 0.5)
+    assert outcome(packed, tmp_path) == "refused: TooLargeError"
 
 
 @pytest.mark.parametrize("name", PYTHONS)

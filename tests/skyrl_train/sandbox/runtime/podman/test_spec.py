@@ -44,3 +44,17 @@ def test_limits_are_asked_for_where_the_host_sets_them() -> None:
     assert whole["resource_limits"]["pids"] == {"limit": 32}
     assert whole["resource_limits"]["cpu"] == {"period": 100_000, "quota": 150_000}
     assert whole["storage_opts"] == {"size": "100m"}
+
+
+def test_a_sandbox_gets_a_share_of_the_terminals_and_no_writable_cgroups() -> None:
+    bare = payload(SPEC, Host())
+    assert {"mask", "seccomp_profile_path"}.isdisjoint(bare)
+    assert bare["mounts"][-1]["options"][-1] == "max=64"
+    info = {
+        "cgroupVersion": "v1",
+        "idMappings": {"gidmap": [{"size": 1}, {"size": 65536}]},
+        "security": {"rootless": True, "seccompEnabled": True, "seccompProfilePath": "/p.json"},
+    }
+    made = payload(SPEC, host_of({"host": info}))
+    assert (made["mask"], made["seccomp_profile_path"]) == (["/sys/fs/cgroup"], "/p.json")
+    assert made["mounts"][-1]["options"][-1] == "gid=5"
