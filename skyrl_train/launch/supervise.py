@@ -28,6 +28,7 @@ from skyrl_train.launch.marks import MARK, ROLE_MARK
 from skyrl_train.launch.payload_error import payload_error
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
+    IDLE,
     SLURM_EVERY_S,
     RuntimeWatch,
     TrainerWatch,
@@ -112,6 +113,8 @@ def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ende
 
 def _with_trainer(work: Work, reason: str) -> directory.Ended:
     """The end of the runtime because its trainer ended: a success of the runtime. A trainer that was killed is recorded."""
+    if reason == IDLE:
+        return _ended(0, reason)
     trainer = directory.read_ended(work.job_dir, Role.TRAINER)
     if trainer is None:
         directory.write_ended(work.job_dir, Role.TRAINER, _ended(1, reason))

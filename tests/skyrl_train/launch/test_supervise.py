@@ -13,6 +13,7 @@ from skyrl_train.launch import directory, sidecar
 from skyrl_train.launch.closing import _end_other, close
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.runtime_watch import IDLE
 from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.stop_cause import write_request
 from skyrl_train.launch.supervise import _follow, _with_trainer, supervise
@@ -67,6 +68,12 @@ def test_a_runtime_ends_well_when_its_trainer_has_ended(
     assert (ended.status, ended.reason) == expected
     assert recorded is not None
     assert (recorded.status, recorded.reason) == trainer
+
+
+def test_a_runtime_that_idles_ends_and_leaves_its_queued_trainer_alone(tmp_path: Path) -> None:
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, config=SILENT, job_dir=str(tmp_path))
+    ended = _with_trainer(work, IDLE)
+    assert (ended.status, ended.reason, read_ended(str(tmp_path), Role.TRAINER)) == (0, IDLE, None)
 
 
 @pytest.mark.parametrize(
