@@ -48,5 +48,7 @@ def test_a_job_without_a_limit_of_its_own(limit: str) -> None:
 def test_when_slurm_starts_a_requeued_job(text: str, expected: float | None) -> None:
     """Another SLURM_TIME_FORMAT tells no time."""
     submitted = time.mktime(time.strptime("2026-01-02T05:18:05", "%Y-%m-%dT%H:%M:%S"))
-    line = f"{HEAD.format(name='x')} {STATE} EligibleTime={text} AccrueTime=Unknown {TAILS['22.05'].format(script=SCRIPT)}"
+    line = (
+        f"{HEAD.format(name='x')} {STATE} EligibleTime={text} AccrueTime=Unknown {TAILS['22.05'].format(script=SCRIPT)}"
+    )
     assert parse_state(line).eligible_at == (0.0 if expected is None else submitted + expected)

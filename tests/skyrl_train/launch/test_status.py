@@ -123,9 +123,7 @@ def test_stop_cancels_nothing_if_one_job_is_another_s() -> None:
         SlurmError,
         match=r"job 7 does not belong to /w/job: it runs /w/other\.sh, expected /w/job/trainer\.sh; nothing was cancelled",
     ):
-        stop(
-            {"runtime": "6", "trainer": "7"}, "/w/job", states.__getitem__, lambda *ids: cancelled.append(ids)
-        )
+        stop({"runtime": "6", "trainer": "7"}, "/w/job", states.__getitem__, lambda *ids: cancelled.append(ids))
     assert cancelled == []
 
 

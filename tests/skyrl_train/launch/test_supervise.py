@@ -133,7 +133,9 @@ def test_a_trainer_whose_runtime_is_stopped_first_was_stopped_too(is_ready: bool
     if is_ready:
         (tmp_path / "runtime_url.txt").write_text("http://127.0.0.1:1\n")
         (tmp_path / "runtime_ready.flag").touch()
-    work = dataclasses.replace(WARNED, config=SILENT, job_dir=str(tmp_path), environ=dict(os.environ), signals=Signals())
+    work = dataclasses.replace(
+        WARNED, config=SILENT, job_dir=str(tmp_path), environ=dict(os.environ), signals=Signals()
+    )
     assert supervise(work, words=lambda _: ("sleep", "600")) == 143
     ended = read_ended(str(tmp_path), Role.TRAINER)
     assert ended is not None
