@@ -101,10 +101,10 @@ def earlier_launch(site: Site) -> dict[str, str]:
 
 
 def command(*words: str) -> Harm:
-    """A command of the user; RUNTIME and TRAINER stand for the ids of the jobs, JOB_DIR for the directory."""
+    """A command of the user; TRAINER stands for the id of its job, JOB_DIR for the directory."""
 
     def harm(site: Site, made: Launched) -> AbstractContextManager[object]:
-        ids = {"RUNTIME": made.job(Role.RUNTIME), "TRAINER": made.job(Role.TRAINER), "JOB_DIR": str(made.job_dir)}
+        ids = {"TRAINER": made.job(Role.TRAINER), "JOB_DIR": str(made.job_dir)}
         done = site.cluster.run(*(ids.get(word, word) for word in words), cwd=site.at)
         assert done.returncode == 0, done.stderr
         return nullcontext()
@@ -259,7 +259,7 @@ AT_LOGIN = (
     Fault(
         title="more nodes than the partition has",
         found=LOGIN,
-        named="slurm.nodes = 3",
+        named="slurm.nodes = 3, but partition gpu_test has",
         exit=2,
         config=changed(
             ("nodes = 2", "nodes = 3"),
@@ -396,7 +396,7 @@ WHILE_RUNNING = (
         found=AFTERWARDS,
         named="cancelled with scancel",
         exit=143,
-        harm=command("scancel", "RUNTIME", "TRAINER"),
+        harm=command("scancel", "TRAINER"),
     ),
     Fault(
         title="`skyrl-train stop` (SLM014)",
