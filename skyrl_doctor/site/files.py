@@ -173,7 +173,7 @@ def check_logs(machine: Machine, settings: Settings) -> Iterator[Result]:
         return
     for subject, path in (("LOG_DIR", settings.log_dir), ("STATE_DIR", settings.state_dir)):
         if not path.startswith("/"):
-            yield failed(subject, f"{path!r} is no absolute path", "correct it in site.sh")
+            yield failed(subject, f"{path!r} is not an absolute path", "correct it in site.sh")
             continue
         try:
             yield _logs(machine, subject, path)

@@ -123,8 +123,8 @@ def test_a_program_that_a_user_cannot_start(site: Path, machine: LocalMachine) -
         ("{at}/common.sh", FAIL, "{at}/common.sh is not a directory"),
         ("{at}/common.sh/log", FAIL, "{at}/common.sh is not a directory"),
         ("/proc/sys/kernel/log", FAIL, "root cannot write /proc/sys/kernel"),
-        ("log", FAIL, "'log' is no absolute path"),
-        ("", FAIL, "'' is no absolute path"),
+        ("log", FAIL, "'log' is not an absolute path"),
+        ("", FAIL, "'' is not an absolute path"),
     ],
 )
 def test_logs_that_root_cannot_write(
