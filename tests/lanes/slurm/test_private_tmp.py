@@ -59,7 +59,7 @@ def skyrl_train(cluster: Cluster, at: Path, *words: str) -> "tuple[int, str]":
         driver = cluster.base / "python" / "pynvml.py"
         driver.write_text(driver.read_text().replace(str(FAKE), f"{source}/fake_nvml.py"))
     libraries = [path for path in sys.path if path.endswith("-packages") and not path.startswith("/tmp/")]
-    path = ":".join((str(source), *libraries, cluster.env["PYTHONPATH"]))
+    path = ":".join((cluster.env["PYTHONPATH"], str(source), *libraries))
     done = cluster.run(PYTHON, "-m", "skyrl_train", *words, cwd=at, PYTHONPATH=path)
     return done.returncode, done.stdout + done.stderr
 
