@@ -17,7 +17,7 @@ its job keeps its memory until it is killed.
     ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -70,9 +70,9 @@ def gpu_memory_taken(gpus: Gpus, plan: Plan, environ: Environ, host: Host) -> It
     if not devices:
         raise NotApplicable("CUDA finds no GPU here (GPU002)")
     share = plan.number(SHARE)
-    job = environ.get("SLURM_JOB_ID") or None
+    ids = {environ.get(name) for name in ("SLURM_JOB_ID", "SLURM_JOB_SLUID")} - {None, ""}
     node = environ.get("SLURMD_NODENAME") or host.name
-    judged = [(device, list(_on(device, share, job, host.uid, node))) for device in devices]
+    judged = [(device, list(_on(device, share, ids, host.uid, node))) for device in devices]
     findings = [finding for _, found in judged for finding in found]
     unseen = [device.title for device in devices if device.memory is None and device.processes is None]
     if unseen and not findings:
@@ -80,9 +80,9 @@ def gpu_memory_taken(gpus: Gpus, plan: Plan, environ: Environ, host: Host) -> It
     yield from findings
 
 
-def _on(device: Device, share: float | None, job: str | None, uid: int, node: str) -> Iterator[Finding]:
+def _on(device: Device, share: float | None, ids: Container[str | None], uid: int, node: str) -> Iterator[Finding]:
     listed = device.processes or ()
-    others = [process for process in listed if not _is_own(process, job)]
+    others = [process for process in listed if not _is_own(process, ids)]
     if others:
         shown = ", ".join(_shown(process) for process in others[:3])
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
@@ -96,8 +96,8 @@ def _on(device: Device, share: float | None, job: str | None, uid: int, node: st
         yield _finding(device, seen, (), _remedy([], uid, node), share)
 
 
-def _is_own(process: Process, job: str | None) -> bool:
-    return process.owner is not None and job is not None and process.owner.job == job
+def _is_own(process: Process, ids: Container[str | None]) -> bool:
+    return process.owner is not None and process.owner.job in ids
 
 
 def _unexplained(device: Device, listed: tuple[Process, ...]) -> int:

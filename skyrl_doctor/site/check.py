@@ -30,6 +30,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     elif settings is not None:
         yield from files.check_programs(machine, settings, asked.as_user)
         yield from files.check_names(scripts, settings)
+        yield from files.check_accounts(config, settings)
         yield from files.check_logs(machine, settings)
     yield from filtered
     if not submits:

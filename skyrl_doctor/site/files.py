@@ -18,7 +18,7 @@ HOOKS = {
     "HealthCheckProgram": "healthcheck.sh",
 }
 LUA = "job_submit.lua"
-_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS")
+_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS", "RUNTIME_ACCOUNTS")
 _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
 _LIMIT_S = 10.0
@@ -34,6 +34,7 @@ class Settings:
     state_dir: str
     gpu_partitions: str
     gpu_accounts: str
+    runtime_accounts: str
 
 
 @record
@@ -154,22 +155,41 @@ def check_names(scripts: dict[str, str], settings: Settings) -> Iterator[Result]
         yield skipped("GPU_PARTITIONS", "site.sh names no partition or account, so the Prolog checks no job")
 
 
+def check_accounts(config: SlurmConfig, settings: Settings) -> Iterator[Result]:
+    """Whether jobs have the accounts that the site names."""
+    accounts = f"{settings.gpu_accounts} {settings.runtime_accounts}".split()
+    if accounts and config.text("AccountingStorageType") in ("", "accounting_storage/none"):
+        yield failed(
+            "accounts",
+            f"site.sh names {' '.join(accounts)}, but Slurm has no accounting: a job has an account only if its user passes one",
+            "name partitions instead (GPU_PARTITIONS, RUNTIME_PARTITIONS), or set AccountingStorageType in slurm.conf",
+        )
+
+
 def check_logs(machine: Machine, settings: Settings) -> Iterator[Result]:
     """Whether root can write the logs. Other users cannot tell."""
     if machine.identity().uid != 0:
         yield skipped("LOG_DIR", "only root can test it; run site-check as root too")
         return
     for subject, path in (("LOG_DIR", settings.log_dir), ("STATE_DIR", settings.state_dir)):
+        if not path.startswith("/"):
+            yield failed(subject, f"{path!r} is not an absolute path", "correct it in site.sh")
+            continue
         try:
-            found = machine.exists(path)
-            usable = machine.writable(path if found else posixpath.dirname(path))
+            yield _logs(machine, subject, path)
         except CouldNotLook as error:
             yield unknown(subject, str(error))
-            continue
-        if usable:
-            yield passed(subject, f"{path} can be written" if found else f"{path} is made by the first job")
-        else:
-            yield failed(subject, f"root cannot write {path}", f"make it: mkdir -p {path}")
+
+
+def _logs(machine: Machine, subject: str, path: str) -> Result:
+    nearest = path
+    while nearest != "/" and not machine.exists(nearest):
+        nearest = posixpath.dirname(nearest)
+    if machine.stat(nearest).kind != "dir":
+        return failed(subject, f"{nearest} is not a directory", "name another directory in site.sh")
+    if not machine.writable(nearest):
+        return failed(subject, f"root cannot write {nearest}", "name another directory in site.sh, or make it writable")
+    return passed(subject, f"{path} can be written" if nearest == path else f"{path} is made by the first job")
 
 
 def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:

@@ -25,15 +25,17 @@ def run(args: argparse.Namespace) -> int:
     stop_cause.write_request(
         job_dir, f"stopped with `skyrl-train stop` by {_user()} on {_host()}", tuple(jobs.values())
     )
+    ours = {role: job_id for role, job_id in jobs.items() if not job_id.startswith(directory.LOCAL)}
+    try:
+        outcomes = stop.stop(ours, job_dir, slurm.state, slurm.cancel)
+    except slurm.SlurmError as error:
+        stop_cause.withdraw_request(job_dir)
+        raise UsageError(str(error)) from None
     for role, job_id in jobs.items():
-        if job_id.startswith(directory.LOCAL):
-            outcome = "asked to stop" if local.stop(job_id, job_dir) else "had already ended"
+        if role in outcomes:
+            outcome = f"job {job_id} {outcomes[role]}"
         else:
-            try:
-                outcome = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
-            except slurm.SlurmError as error:
-                stop_cause.withdraw_request(job_dir)
-                raise UsageError(str(error)) from None
+            outcome = "asked to stop" if local.stop(job_id, job_dir) else "had already ended"
         print_line(f"{role}: {outcome}")
     return 0
 

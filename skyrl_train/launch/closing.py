@@ -122,7 +122,9 @@ def _end_other(work: Work, ended: directory.Ended, restart: restarts.Restart | N
             _end_short_runtime(work, other)
         elif other and work.role is Role.RUNTIME and ended.status and not _is_restarted(work, other):
             if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # a queued trainer cannot record it itself
-                _record_end(work, Role.TRAINER, directory.Ended(1, f"the runtime job ended: {ended.why}", time.time()))
+                is_stopped = stop_cause.requested(work.job_dir, Role.TRAINER)
+                lost = directory.Ended(1, f"the runtime job ended: {ended.why}", time.time())
+                _record_end(work, Role.TRAINER, ended if is_stopped else lost)
             slurm.cancel(other)
     except TrainError as error:
         say(str(error))

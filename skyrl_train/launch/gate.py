@@ -31,8 +31,8 @@ def environment(runtime_url: str | None) -> dict[str, str]:
     return {} if runtime_url is None or one_url(runtime_url) is None else {RUNTIME_URL: runtime_url}
 
 
-NEEDLESS_FOR_OWN_RUNTIME = ("POD011",)
-"""Left out for a user's own --runtime-command, which may need no Podman."""
+NEEDLESS_FOR_OWN_RUNTIME = ("POD003", "POD011")
+"""Left out for a user's own --runtime-command, which may need neither Podman nor ids for it."""
 _OUR_RUNTIME = ("-m", "skyrl_train", "runtime", "serve")
 
 

@@ -167,12 +167,22 @@ def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) ->
         yield (
             f"slurm.{request.role}_time_limit = {request.time_limit}, but partition {name} allows at most {found['MaxTime']}"
         )
-    if found.get("MaxNodes", "").isdigit() and request.nodes > int(found["MaxNodes"]):
-        yield f"slurm.nodes = {request.nodes}, but partition {name} allows at most {found['MaxNodes']}"
+    has, most, least = (_count(found, key) for key in ("TotalNodes", "MaxNodes", "MinNodes"))
+    if request.nodes > (has or request.nodes):  # 0 where a cloud adds nodes
+        yield f"slurm.nodes = {request.nodes}, but partition {name} has {has}"
+    elif most is not None and request.nodes > most:
+        yield f"slurm.nodes = {request.nodes}, but partition {name} allows at most {most}"
+    if least is not None and request.nodes < least and qos is None:
+        yield f"slurm.nodes = {request.nodes}, but partition {name} allows no fewer than {least}"
     for key, value, allowed in (("account", account, "AllowAccounts"), ("qos", qos, "AllowQos")):
         several = found.get(allowed, "ALL")
         if value is not None and several != "ALL" and value not in several.split(","):
             yield f"slurm.{key} = {value!r} may not use partition {name}, which allows {several}"
+
+
+def _count(found: Mapping[str, str], key: str) -> int | None:
+    text = found.get(key, "")
+    return int(text) if text.isdigit() else None
 
 
 def _is_selected(found: Mapping[str, str], name: str | None) -> bool:

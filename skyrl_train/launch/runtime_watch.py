@@ -1,6 +1,7 @@
 """Watches the other job of the launch: the trainer waits for and watches the runtime, the runtime watches the trainer."""
 
 import os
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -19,6 +20,11 @@ ALIVE = frozenset(
 ASK_LIMIT_S = 5.0
 PATIENCE_S = 15.0
 """A busy server may answer late."""
+IDLE_S = 120.0
+"""A trainer that is queued for longer waits for a node. Starting another runtime takes less."""
+IDLE = "the requeued trainer waits for a node; its next turn starts a new runtime"
+_SLURMS_DELAY_S = 180.0
+"""Slurm delays the next turn of a requeued job by two minutes. A later time is a user's wish."""
 
 
 def state_within_limit(job_id: str) -> slurm.JobState:
@@ -57,9 +63,12 @@ def why_lost(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] = 
         pid = job_id.partition(":")[2]
         return f"the {role} process {pid} is no longer running" if pid and not lives(int(pid)) else ""
     try:
-        answer = state(job_id)
+        return _why_lost(role, job_id, state(job_id))
     except slurm.SlurmError:
         return ""  # no answer from Slurm's controller tells nothing about the job
+
+
+def _why_lost(role: Role, job_id: str, answer: slurm.JobState) -> str:
     if answer.state in ALIVE:
         return ""
     if not answer.state:
@@ -86,10 +95,16 @@ class TrainerWatch:
     """Watches the trainer for the runtime. Asks Slurm too, since a killed trainer leaves no report."""
 
     def __init__(
-        self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.JobState] = state_within_limit
+        self,
+        job_dir: str,
+        clock: Callable[[], float],
+        state: Callable[[str], slurm.JobState] = state_within_limit,
+        start_soon: Callable[[str], None] = slurm.start_soon,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._job_dir, self._clock, self._state = job_dir, clock, state
+        self._job_dir, self._clock, self._state, self._start_soon, self._now = job_dir, clock, state, start_soon, now
         self._asked = clock()
+        self._idle_since: float | None = None
 
     def lost(self) -> str:
         """The reason to end the runtime, or an empty text while the trainer is queued or runs."""
@@ -99,7 +114,24 @@ class TrainerWatch:
         if self._clock() - self._asked < SLURM_EVERY_S:
             return ""
         self._asked = self._clock()
-        return why_lost(self._job_dir, Role.TRAINER, self._state)
+        return why_lost(self._job_dir, Role.TRAINER, self._state_of) or self._idle()
+
+    def _state_of(self, trainer: str) -> slurm.JobState:
+        """The state of the trainer's job. A requeued trainer that only waits for Slurm's delay is started soon."""
+        answer = self._state(trainer)
+        is_requeued = answer.state == "PENDING" and answer.restarts > 0
+        if not is_requeued:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = self._clock()
+        if is_requeued and 0 < answer.eligible_at - self._now() <= _SLURMS_DELAY_S:
+            self._start_soon(trainer)
+        return answer
+
+    def _idle(self) -> str:
+        """The reason to end a runtime whose trainer is queued again and gets no node."""
+        since = self._idle_since
+        return IDLE if since is not None and self._clock() - since > IDLE_S else ""
 
 
 class RuntimeWatch:

@@ -42,7 +42,12 @@ def write_request(job_dir: str, reason: str, job_ids: tuple[str, ...]) -> None:
 
 def is_replaced(job_dir: str, runtime: str) -> bool:
     """Whether the trainer ended this runtime job because its next turn needs another one."""
-    return _requested(job_dir, runtime) == REPLACED
+    return _request(job_dir, runtime) == REPLACED
+
+
+def requested(job_dir: str, role: Role) -> str:
+    """The reason of the request that stops the job of this role; empty if there is none."""
+    return _request(job_dir, directory.read_jobs(job_dir).get(role))
 
 
 def withdraw_request(job_dir: str) -> None:
@@ -66,7 +71,7 @@ def stop_cause(
     state: Callable[[str], slurm.JobState] = restarts.quick_state,
 ) -> str:
     """The cause in words; empty if nothing tells it. Slurm is asked only if its notice is missing."""
-    request = _requested(job_dir, directory.read_jobs(job_dir).get(role))
+    request = requested(job_dir, role)
     if request or not job_id:
         return request
     noticed = _notice(os.path.join(job_dir, directory.log(role, job_id, "err")), job_id, log_start)
@@ -76,7 +81,7 @@ def stop_cause(
     return _CAUSES["TIME LIMIT"] if restarts.has_timed_out(answer) else _STATES.get(answer.state, "")
 
 
-def _requested(job_dir: str, recorded: str | None) -> str:
+def _request(job_dir: str, recorded: str | None) -> str:
     """The reason of a request that names this job as jobs.json does."""
     found = directory.read_object(os.path.join(job_dir, FILE))
     try:

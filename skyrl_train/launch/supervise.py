@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from skyrl_train.launch.marks import MARK, ROLE_MARK
 from skyrl_train.launch.payload_error import payload_error
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
+    IDLE,
     SLURM_EVERY_S,
     RuntimeWatch,
     TrainerWatch,
@@ -88,6 +90,8 @@ def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ende
     with _watch(work, environ), started(words(work), env=environ, grace_s=grace_s) as child:
         reason = _follow(work, child, others)
     status = child.status
+    if reason and stop_cause.requested(work.job_dir, work.role):
+        return _stopped(work)
     if reason:
         return _with_trainer(work, reason) if work.role is Role.RUNTIME else _ended(1, reason)
     if work.signals.stop:
@@ -109,6 +113,8 @@ def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ende
 
 def _with_trainer(work: Work, reason: str) -> directory.Ended:
     """The end of the runtime because its trainer ended: a success of the runtime. A trainer that was killed is recorded."""
+    if reason == IDLE:
+        return _ended(0, reason)
     trainer = directory.read_ended(work.job_dir, Role.TRAINER)
     if trainer is None:
         directory.write_ended(work.job_dir, Role.TRAINER, _ended(1, reason))
@@ -142,6 +148,8 @@ def _wait_for_runtime(work: Work) -> str | None:
     end_at = next_look + timeout_s
     while not work.signals.stop:
         why = why_not_ready(work.job_dir, time.monotonic() > end_at, timeout_s)
+        if why and stop_cause.requested(work.job_dir, work.role):
+            return None
         if why:
             raise TrainError(why)
         if why == "":
@@ -193,12 +201,16 @@ def _warn(work: Work, child: Child) -> None:
 
 
 def _stopped(work: Work) -> directory.Ended:
-    """The end of a stopped job, with its cause. If the other job cancelled this one, that job's reason is added."""
+    """The end of a stopped job, with its cause. If the other job cancelled this one, that job's reason is added.
+
+    `skyrl-train stop` may end the other job first: the signal for this one is then on its way.
+    """
+    number = work.signals.stop or signal.SIGTERM
     other = directory.read_ended(work.job_dir, work.role.other)
     cause = stop_cause.stop_cause(work.job_dir, work.role, work.job_id, work.log_start)
     if other is not None and cause in ("", stop_cause.SCANCEL):
         cause = f"the {work.role.other} job ended: {other.reason or 'done'}"
-    return _ended(128 + work.signals.stop, f"stopped by signal {work.signals.stop}{f': {cause}' if cause else ''}")
+    return _ended(128 + number, f"stopped by signal {number:d}{f': {cause}' if cause else ''}")
 
 
 def _ended(status: int, reason: str) -> directory.Ended:

@@ -1,5 +1,7 @@
 """GPU003."""
 
+import dataclasses
+
 import pytest
 
 from checks.gpu.gpu_memory_taken import gpu_memory_taken
@@ -108,6 +110,13 @@ def test_finds_memory_that_nobody_listed_holds() -> None:
     ]
     assert judged(gpu(1023)) == []
     assert judged(gpu(50000, Process(pid=7, owner=MINE))) == []
+
+
+def test_the_job_s_own_process_is_known_by_the_sluid_of_slurm_26_05_too() -> None:
+    own = dataclasses.replace(MINE, job="s0Q3XAHW5DPR00")
+    with_sluid = Environ({"SLURM_JOB_ID": "4711", "SLURM_JOB_SLUID": "s0Q3XAHW5DPR00"})
+    assert judged(gpu(50000, Process(pid=7, owner=own)), environ=with_sluid) == []
+    assert len(judged(gpu(50000, Process(pid=7, owner=own)))) == 1
 
 
 def test_takes_the_figures_of_the_slice() -> None:

@@ -80,6 +80,7 @@ def test_a_job_of_vllm_or_of_a_trainer_is_gated_and_gets_its_settings(installed:
         (GPU, f"#!/bin/bash\n# skyrl-doctor: no\n{VLLM}\n"),
         (GPU, f"#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0\n{VLLM}\n"),
         (GPU, "#!/usr/bin/perl\nsystem('vllm serve model');\n"),
+        (GPU, "#!/usr/bin/env python3\nimport os\nos.system('vllm serve model')\n"),
     ],
 )
 def test_every_other_job_is_left_alone(

@@ -1,5 +1,6 @@
 """A trainer that goes back into the queue, by its own wish or by Slurm's, and the runtime that its next turn finds."""
 
+import sys
 import time
 
 import pytest
@@ -12,6 +13,8 @@ from skyrl_train.launch.stop_cause import REPLACED
 
 pytestmark = pytest.mark.slurm
 LIMIT_MIN, WARN_S = 30, 60
+SLURMS_DELAY_S = 115
+"""Slurm 22.05 lets a requeued job wait for 121 s."""
 REQUEUED = (
     CONFIG.replace("signal_before_end_s = 0", f"signal_before_end_s = {WARN_S}\nrequeue = true")
     .replace('trainer_time_limit = "5"', f'trainer_time_limit = "{LIMIT_MIN}"')
@@ -84,3 +87,16 @@ def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -
     assert made.ended(Role.RUNTIME).status == 0
     made.leaves_nothing()
     assert (made.job_dir / "training_complete.flag").exists()
+
+
+def test_a_requeued_trainer_starts_again_without_slurms_two_minutes(site: Site) -> None:
+    """The job's user may say so, and the runtime does: it would idle as long."""
+    made = site.launch(bash(TRAINS), config=REQUEUED)
+    begins(site, made, 0)
+    assert site.cluster.run("scontrol", "requeue", made.job(Role.TRAINER)).returncode == 0
+    made.cluster.wait_for(made.job(Role.TRAINER), "PENDING")
+    queued = time.monotonic()
+    begins(site, made, 1)
+    assert time.monotonic() - queued < SLURMS_DELAY_S
+    assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
+    made.leaves_nothing()

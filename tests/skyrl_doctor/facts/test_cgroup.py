@@ -109,6 +109,30 @@ def test_reads_version_2() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "job",
+    [
+        "system.slice/slurmstepd.scope/job_4711",
+        "system.slice/gpu1_slurmstepd.scope/job_4711",  # several slurmd on one host
+        "site.slice/gpu1_slurmstepd.scope/job_4711",  # CgroupSlice, since 25.11
+        "system.slice/slurmstepd.scope/s0Q3XAHW5DPR00",  # since 26.05
+    ],
+)
+@pytest.mark.parametrize("step", ["step_batch", "step_extern", "step_0"])
+def test_the_limit_of_a_job_is_found_above_its_task(job: str, step: str) -> None:
+    """As Slurm lays out version 2: the limit stands at the job, and the groups below it have none or the same."""
+    at = f"{MOUNT}/{job}"
+    groups = [at, f"{at}/{step}", f"{at}/{step}/user", f"{at}/{step}/user/task_0"]
+    groups += [f"{MOUNT}/{job.rpartition('/')[0]}", f"{MOUNT}/{job.split('/')[0]}", MOUNT]
+    answers: dict[str, object] = {"read /proc/self/cgroup": [f"0::/{job}/{step}/user/task_0", ""]}
+    for group in groups:
+        for name in ("memory.max", "memory.current", "pids.max", "pids.current"):
+            answers[f"read {group}/{name}"] = {"absent": f"{group}/{name}"}
+    answers |= {f"read {group}/memory.max": ["max", ""] for group in groups[1:-1]}
+    answers |= {f"read {at}/memory.max": ["34359738368", ""], f"read {at}/memory.current": ["1073741824", ""]}
+    assert look(CLEAN.but(answers)) == Cgroup(memory=(Level(at, 34359738368, 1073741824),))
+
+
 def test_reads_version_1() -> None:
     memory = f"{MOUNT}/memory/slurm"
     machine = CLEAN.but(

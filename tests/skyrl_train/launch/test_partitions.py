@@ -67,6 +67,23 @@ def test_what_is_not_asked_for_is_not_judged() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "nodes", "reason"),
+    [
+        ("MaxNodes=UNLIMITED MinNodes=0 TotalNodes=1", 2, "slurm.nodes = 2, but partition gpu has 1"),
+        ("MaxNodes=1 MinNodes=0 TotalNodes=9", 2, "slurm.nodes = 2, but partition gpu allows at most 1"),
+        ("MaxNodes=UNLIMITED MinNodes=2 TotalNodes=9", 1, "slurm.nodes = 1, but partition gpu allows no fewer than 2"),
+        ("MaxNodes=UNLIMITED MinNodes=1 TotalNodes=2", 2, ""),
+        ("MaxNodes=UNLIMITED MinNodes=0 TotalNodes=0", 2, ""),
+    ],
+)
+def test_a_number_of_nodes_that_never_starts(line: str, nodes: int, reason: str) -> None:
+    """Slurm takes such a job, and it waits for ever (PartitionNodeLimit)."""
+    told = said(f"PartitionName=gpu {line}\n", (Role.TRAINER,), gpu_partition="gpu", nodes=nodes)
+    assert told.endswith(reason)
+    assert bool(told) == bool(reason)
+
+
+@pytest.mark.parametrize(
     "told", ["", "garbage\n=\n", "PartitionName=gpu\n", "PartitionName=gpu MaxTime=x MaxNodes=x\n"]
 )
 def test_where_nothing_is_told_sbatch_has_the_word(told: str) -> None:

@@ -1,5 +1,6 @@
 """Each job's eye on the other."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from skyrl_train.launch import slurm
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
+    IDLE,
     PATIENCE_S,
     SLURM_EVERY_S,
     RuntimeWatch,
@@ -107,3 +109,56 @@ def test_a_controller_that_does_not_answer_says_nothing_of_the_trainer(tmp_path:
     partner = TrainerWatch(str(tmp_path), clock, down)
     clock.now += SLURM_EVERY_S
     assert partner.lost() == ""
+
+
+REQUEUED = slurm.JobState("PENDING", "BeginTime", restarts=1, eligible_at=1120.0)
+
+
+def waiting(tmp_path: Path, clock: Clock, states: list[slurm.JobState]) -> tuple[list[str], list[str]]:
+    """What a runtime's watch tells for each state of its trainer, half a minute apart, and the trainers that it starts soon."""
+    started: list[str] = []
+    write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    answers = iter(states)
+    watch = TrainerWatch(str(tmp_path), clock, lambda _: next(answers), started.append, lambda: 1000.0)
+    told = []
+    for _ in states:
+        clock.now += SLURM_EVERY_S
+        told.append(watch.lost())
+    return told, started
+
+
+def test_slurms_delay_of_a_requeued_trainer_is_shortened(tmp_path: Path) -> None:
+    states = [slurm.JobState("COMPLETING", restarts=1, eligible_at=1120.0), REQUEUED, slurm.JobState("RUNNING")]
+    assert waiting(tmp_path, Clock(), states) == (["", "", ""], ["8"])
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        dataclasses.replace(REQUEUED, restarts=0),  # its first turn, with --begin
+        dataclasses.replace(REQUEUED, eligible_at=5000.0),  # a user postponed it
+        dataclasses.replace(REQUEUED, eligible_at=900.0),
+        dataclasses.replace(REQUEUED, eligible_at=0.0),
+    ],
+)
+def test_another_wait_is_left_alone(state: slurm.JobState, tmp_path: Path) -> None:
+    assert waiting(tmp_path, Clock(), [state]) == ([""], [])
+
+
+def test_a_runtime_does_not_idle_while_its_requeued_trainer_waits_for_a_node(tmp_path: Path) -> None:
+    queued = slurm.JobState("PENDING", "Resources", restarts=1, eligible_at=900.0)
+    runs = slurm.JobState("RUNNING", restarts=1)
+    assert waiting(tmp_path, Clock(), [queued] * 6)[0] == ["", "", "", "", "", IDLE]
+    assert waiting(tmp_path, Clock(), [queued, queued, runs, *[queued] * 5])[0] == [""] * 8
+    assert waiting(tmp_path, Clock(), [dataclasses.replace(queued, restarts=0)] * 9)[0] == [""] * 9
+
+
+def test_a_slurm_that_refuses_the_earlier_start_changes_nothing(tmp_path: Path) -> None:
+    def refuse(_: str) -> None:
+        raise slurm.SlurmError("scontrol refused: Access/permission denied")
+
+    clock = Clock()
+    write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    watch = TrainerWatch(str(tmp_path), clock, lambda _: REQUEUED, refuse, lambda: 1000.0)
+    clock.now += SLURM_EVERY_S
+    assert watch.lost() == ""

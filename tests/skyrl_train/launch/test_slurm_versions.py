@@ -1,5 +1,7 @@
 """What Slurm's commands print from 20.11 to 25.11, in the shapes that sites have published, with values of our own."""
 
+import time
+
 import pytest
 
 from skyrl_train.launch.slurm import JobState, parse_state
@@ -38,3 +40,15 @@ def test_the_state_of_a_job_in_every_release(version: str, name: str) -> None:
 def test_a_job_without_a_limit_of_its_own(limit: str) -> None:
     line = f"{HEAD.format(name='x')} {STATE.replace('2-00:00:00', limit)} {TAILS['25.05'].format(script=SCRIPT)}"
     assert parse_state(line).limit_s == (float("inf") if limit == "UNLIMITED" else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2026-01-02T05:20:06", 121.0), ("Unknown", None), ("05:20:06", None), ("9" * 500, None)]
+)
+def test_when_slurm_starts_a_requeued_job(text: str, expected: float | None) -> None:
+    """Another SLURM_TIME_FORMAT tells no time."""
+    submitted = time.mktime(time.strptime("2026-01-02T05:18:05", "%Y-%m-%dT%H:%M:%S"))
+    line = (
+        f"{HEAD.format(name='x')} {STATE} EligibleTime={text} AccrueTime=Unknown {TAILS['22.05'].format(script=SCRIPT)}"
+    )
+    assert parse_state(line).eligible_at == (0.0 if expected is None else submitted + expected)

@@ -104,17 +104,27 @@ def test_stop_hands_no_garbage_to_slurm(job_dir: Path, text: bytes, capsys: pyte
     assert "records no submitted job" in capsys.readouterr().err
 
 
-def test_stop_cancels_the_job_of_this_launch_alone() -> None:
-    told: list[str] = []
-    assert stop("7", "trainer", "/w/job", lambda _: ALIVE, told.append) == "cancelled"
+def test_stop_cancels_the_living_jobs_of_this_launch_in_one_call() -> None:
+    """One that ends while the other still runs would be taken for the cause of its end."""
+    cancelled: list[tuple[str, ...]] = []
+    both = {"runtime": "6", "trainer": "7"}
+    states = {"6": JobState("RUNNING", script="/w/job/runtime.sh"), "7": ALIVE}
+    cancel = lambda *ids: cancelled.append(ids)  # noqa: E731
+    assert stop(both, "/w/job", states.__getitem__, cancel) == dict.fromkeys(both, "cancelled")
     for over in (JobState(""), JobState("COMPLETED"), JobState("NODE_FAIL")):
-        assert stop("7", "trainer", "/w/job", lambda _, over=over: over, told.append) == "had already ended"
+        assert stop({"trainer": "7"}, "/w/job", lambda _, over=over: over, cancel) == {"trainer": "had already ended"}
+    assert cancelled == [("6", "7")]
+
+
+def test_stop_cancels_nothing_if_one_job_is_another_s() -> None:
+    cancelled: list[tuple[str, ...]] = []
+    states = {"6": JobState("RUNNING", script="/w/job/runtime.sh"), "7": JobState("RUNNING", script="/w/other.sh")}
     with pytest.raises(
         SlurmError,
-        match=r"job 7 does not belong to /w/other: it runs /w/job/trainer\.sh, expected /w/other/trainer\.sh; nothing was cancelled",
+        match=r"job 7 does not belong to /w/job: it runs /w/other\.sh, expected /w/job/trainer\.sh; nothing was cancelled",
     ):
-        stop("7", "trainer", "/w/other", lambda _: ALIVE, told.append)
-    assert told == ["7"]
+        stop({"runtime": "6", "trainer": "7"}, "/w/job", states.__getitem__, lambda *ids: cancelled.append(ids))
+    assert cancelled == []
 
 
 def test_the_checkpoints_are_found_from_any_directory(

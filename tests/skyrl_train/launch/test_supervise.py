@@ -13,7 +13,9 @@ from skyrl_train.launch import directory, sidecar
 from skyrl_train.launch.closing import _end_other, close
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.runtime_watch import IDLE
 from skyrl_train.launch.signals import Signals
+from skyrl_train.launch.stop_cause import write_request
 from skyrl_train.launch.supervise import _follow, _with_trainer, supervise
 from skyrl_train.launch.work import Work
 from skyrl_train.process import start, started
@@ -68,6 +70,12 @@ def test_a_runtime_ends_well_when_its_trainer_has_ended(
     assert (recorded.status, recorded.reason) == trainer
 
 
+def test_a_runtime_that_idles_ends_and_leaves_its_queued_trainer_alone(tmp_path: Path) -> None:
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, config=SILENT, job_dir=str(tmp_path))
+    ended = _with_trainer(work, IDLE)
+    assert (ended.status, ended.reason, read_ended(str(tmp_path), Role.TRAINER)) == (0, IDLE, None)
+
+
 @pytest.mark.parametrize(
     ("jobs", "state", "summary", "writes"),
     [
@@ -109,6 +117,40 @@ def test_a_program_that_the_node_lacks_is_named(tmp_path: Path) -> None:
     assert ended.reason == "the program 'no-such-program' was not found on this node"
 
 
+BY_ALICE = "stopped with `skyrl-train stop` by alice on login1"
+
+
+def requested(job_dir: Path) -> None:
+    write_jobs(str(job_dir), {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    write_request(str(job_dir), BY_ALICE, ("7", "8"))
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_trainer_whose_runtime_is_stopped_first_was_stopped_too(is_ready: bool, tmp_path: Path) -> None:
+    """scancel ends the two one after the other: the runtime's end may come before the trainer's signal."""
+    requested(tmp_path)
+    write_ended(str(tmp_path), Role.RUNTIME, Ended(143, f"stopped by signal 15: {BY_ALICE}", 1.0))
+    if is_ready:
+        (tmp_path / "runtime_url.txt").write_text("http://127.0.0.1:1\n")
+        (tmp_path / "runtime_ready.flag").touch()
+    work = dataclasses.replace(
+        WARNED, config=SILENT, job_dir=str(tmp_path), environ=dict(os.environ), signals=Signals()
+    )
+    assert supervise(work, words=lambda _: ("sleep", "600")) == 143
+    ended = read_ended(str(tmp_path), Role.TRAINER)
+    assert ended is not None
+    assert (ended.status, ended.reason) == (143, f"stopped by signal 15: {BY_ALICE}")
+
+
+def test_a_runtime_whose_trainer_is_stopped_first_was_stopped_too(tmp_path: Path) -> None:
+    requested(tmp_path)
+    write_ended(str(tmp_path), Role.TRAINER, Ended(143, f"stopped by signal 15: {BY_ALICE}", 1.0))
+    work = dataclasses.replace(
+        WARNED, role=Role.RUNTIME, config=SILENT, job_dir=str(tmp_path), environ=dict(os.environ), signals=Signals()
+    )
+    assert supervise(work, words=lambda _: ("sleep", "600")) == 143
+
+
 @pytest.fixture
 def cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Slurm's commands as scripts. The file has what scancel was asked for, and how the trainer had ended by then."""
@@ -140,6 +182,13 @@ def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
     asked, then = cancelled.read_text().splitlines()
     reason = told.reason if told else "the runtime job ended: the runtime exited with status 3"
     assert (asked, json.loads(then)["reason"]) == ("8", reason)
+
+
+def test_a_stopped_runtime_records_the_same_end_for_its_trainer(tmp_path: Path, cancelled: Path) -> None:
+    """The trainer may write its own end at the same moment."""
+    write_request(str(tmp_path), BY_ALICE, ("7", "8"))
+    _end_other(runtime_of(tmp_path), Ended(143, f"stopped by signal 15: {BY_ALICE}", 4.0), None)
+    assert json.loads(cancelled.read_text().splitlines()[1])["reason"] == f"stopped by signal 15: {BY_ALICE}"
 
 
 def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(

@@ -1,0 +1,18 @@
+"""Whatever a login node can know is refused there: no job, and so no second of a GPU."""
+
+from pathlib import Path
+
+import pytest
+
+from lanes.slurm.costs import cost, wrong
+from lanes.slurm.faults import AT_LOGIN, Fault
+from lanes.slurm.lab import Cluster
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.mark.parametrize("fault", AT_LOGIN, ids=lambda fault: fault.title.replace(" ", "-"))
+def test_the_login_node_refuses(fault: Fault, cluster: Cluster, tmp_path: Path) -> None:
+    found = cost(cluster, tmp_path, fault)
+    assert wrong(fault, found) == ""
+    assert (found.jobs, found.gpu_s) == (0, 0.0)

@@ -1,0 +1,190 @@
+"""The files of an installation as they lie on a disk: what users cannot reach, and what root cannot write."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.site import files
+from skyrl_doctor.site.result import Outcome, Result
+from skyrl_doctor.site.slurm_config import SlurmConfig, parse
+
+CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"
+HOOKS = files.HOOKS
+FAIL, PASS, SKIP = Outcome.FAIL, Outcome.PASS, Outcome.SKIP
+
+
+@pytest.fixture
+def site() -> Iterator[Path]:
+    """The scripts in a directory that every user may enter, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(prefix="site", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        at = Path(name) / "skyrl"
+        shutil.copytree(CONTRIB, at)
+        for path in (at, *at.iterdir()):
+            path.chmod(0o755)
+        yield at
+
+
+@pytest.fixture
+def machine() -> Iterator[LocalMachine]:
+    made = LocalMachine()
+    yield made
+    made.close()
+
+
+def slurm_conf(at: Path, **more: str) -> SlurmConfig:
+    values = {"SLURM_CONF": str(at / "slurm.conf"), **{hook: str(at / name) for hook, name in HOOKS.items()}, **more}
+    lines = "".join(f"{name} = {value}\n" for name, value in values.items())
+    made = parse(f"Configuration data as of 2026-01-02T10:07:02\n{lines}")
+    assert made is not None
+    return made
+
+
+def scripts_of(machine: LocalMachine, config: SlurmConfig) -> dict[str, str]:
+    return files.find_scripts(config, lambda path: files.exists(machine, path))
+
+
+def found(results: Iterator[Result]) -> dict[str, Result]:
+    return {result.subject: result for result in results if result.outcome is not PASS}
+
+
+def test_scripts_that_every_user_may_start_pass(site: Path, machine: LocalMachine) -> None:
+    assert found(files.check_scripts(machine, scripts_of(machine, slurm_conf(site)))) == {}
+
+
+FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "not executable": (lambda at: (at / "prolog.sh").chmod(0o644), "Prolog", "{at}/prolog.sh has mode 644; expected a file that every user may read and execute"),
+    "root's alone": (lambda at: (at / "epilog.sh").chmod(0o700), "Epilog", "{at}/epilog.sh has mode 700; expected a file that every user may read and execute"),
+    "a directory": (lambda at: ((at / "healthcheck.sh").unlink(), (at / "healthcheck.sh").mkdir()), "HealthCheckProgram", "{at}/healthcheck.sh has mode 755; expected a file that every user may read and execute"),
+    "absent": (lambda at: (at / "taskprolog.sh").unlink(), "TaskProlog", "{at}/taskprolog.sh"),
+    "closed folder": (lambda at: at.chmod(0o750), "TaskProlog", "{at}/taskprolog.sh: not every user may enter {at}"),
+    "unreadable common.sh": (lambda at: (at / "common.sh").chmod(0o600), "common.sh", "{at}/common.sh has mode 600; expected a file that every user may read"),
+    "unreadable site.sh": (lambda at: ((at / "site.sh").touch(), (at / "site.sh").chmod(0o600)), "site.sh", "{at}/site.sh has mode 600; expected a file that every user may read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_user_cannot_reach_is_named(fault: str, site: Path, machine: LocalMachine) -> None:
+    make, subject, reason = FAULTS[fault]
+    make(site)
+    result = found(files.check_scripts(machine, scripts_of(machine, slurm_conf(site))))[subject]
+    assert result.outcome is FAIL
+    assert result.reason.startswith(reason.format(at=site))
+
+
+def test_a_task_prolog_without_the_epilog_leaves_its_directories(site: Path, machine: LocalMachine) -> None:
+    scripts = scripts_of(machine, slurm_conf(site, Epilog="(null)"))
+    results = list(files.check_scripts(machine, scripts))
+    assert [(result.subject, result.outcome) for result in results if result.outcome is not PASS] == [
+        ("Epilog", SKIP),
+        ("Epilog", FAIL),
+    ]
+
+
+def settings(at: Path, machine: LocalMachine, lines: str) -> files.Settings:
+    (at / "site.sh").write_text(lines)
+    made = files.read_settings(machine, scripts_of(machine, slurm_conf(at)))
+    assert isinstance(made, files.Settings)
+    return made
+
+
+def test_a_site_sh_with_a_mistake_is_refused(site: Path, machine: LocalMachine) -> None:
+    (site / "site.sh").write_text("GPU_PARTITIONS='gpu\n")
+    result = files.read_settings(machine, scripts_of(machine, slurm_conf(site)))
+    assert isinstance(result, Result)
+    assert (result.outcome, result.subject) == (FAIL, "settings")
+    assert "site.sh" in result.reason
+
+
+def test_a_program_that_a_user_cannot_start(site: Path, machine: LocalMachine) -> None:
+    """Its interpreter is absent, is root's alone or does not answer."""
+    (site / "absent").write_text("#!/nowhere/bin/python\n")
+    (site / "refused").write_text("#!/bin/sh\necho 'cannot read /root/venv/pyvenv.cfg' >&2; exit 1\n")
+    for name in ("absent", "refused"):
+        (site / name).chmod(0o755)
+    made = settings(site, machine, f"DOCTOR={site}/absent\nTRAIN={site}/refused\n")
+    results = found(files.check_programs(machine, made, ()))
+    assert {subject: result.outcome for subject, result in results.items()} == {"DOCTOR": FAIL, "TRAIN": FAIL}
+    assert "pyvenv.cfg" in results["TRAIN"].reason
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can test it")
+@pytest.mark.parametrize(
+    ("log_dir", "outcome", "reason"),
+    [
+        ("{at}/log", PASS, "{at}/log is made by the first job"),
+        ("{at}/new/log", PASS, "{at}/new/log is made by the first job"),
+        ("{at}", PASS, "{at} can be written"),
+        ("{at}/common.sh", FAIL, "{at}/common.sh is not a directory"),
+        ("{at}/common.sh/log", FAIL, "{at}/common.sh is not a directory"),
+        ("/proc/sys/kernel/log", FAIL, "root cannot write /proc/sys/kernel"),
+        ("log", FAIL, "'log' is not an absolute path"),
+        ("", FAIL, "'' is not an absolute path"),
+    ],
+)
+def test_logs_that_root_cannot_write(
+    log_dir: str, outcome: Outcome, reason: str, site: Path, machine: LocalMachine
+) -> None:
+    made = settings(site, machine, f"LOG_DIR='{log_dir.format(at=site)}'\nSTATE_DIR={site}/state\n")
+    results = {result.subject: result for result in files.check_logs(machine, made)}
+    assert results["STATE_DIR"].outcome is PASS
+    assert (results["LOG_DIR"].outcome, results["LOG_DIR"].reason) == (outcome, reason.format(at=site))
+
+
+@pytest.mark.parametrize(
+    ("lines", "accounting", "names"),
+    [
+        ("GPU_ACCOUNTS='chem bio'", "accounting_storage/none", "chem bio"),
+        ("RUNTIME_ACCOUNTS=chem", "(null)", "chem"),
+        ("GPU_ACCOUNTS=chem", "accounting_storage/slurmdbd", ""),
+        ("GPU_PARTITIONS=gpu", "accounting_storage/none", ""),
+    ],
+)
+def test_accounts_of_a_cluster_without_accounting(
+    lines: str, accounting: str, names: str, site: Path, machine: LocalMachine
+) -> None:
+    made = settings(site, machine, f"{lines}\n")
+    results = found(files.check_accounts(slurm_conf(site, AccountingStorageType=accounting), made))
+    reason = f"site.sh names {names}, but Slurm has no accounting: a job has an account only if its user passes one"
+    assert {subject: result.reason for subject, result in results.items()} == ({"accounts": reason} if names else {})
+
+
+def filtered(site: Path, machine: LocalMachine, text: str | None, plugins: str = "{at}/plugins") -> Result:
+    (site / "plugins").mkdir()
+    (site / "plugins" / "job_submit_lua.so").touch()
+    (site / "doctor").write_text("#!/bin/sh\n")
+    (site / "doctor").chmod(0o755)
+    if text is None:
+        (site / files.LUA).unlink()
+    else:
+        (site / files.LUA).write_text(text.format(at=site))
+    config = slurm_conf(site, JobSubmitPlugins="throttle,lua", PluginDir=plugins.format(at=site))
+    return list(files.check_filter(machine, config))[-1]
+
+
+OURS = 'local DOCTOR = "{at}/doctor"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "plugins", "outcome", "reason"),
+    [
+        (OURS, "{at}/plugins", PASS, "{at}/job_submit.lua names {at}/doctor"),
+        (OURS, "/nowhere:{at}/plugins", PASS, "{at}/job_submit.lua names {at}/doctor"),
+        (None, "{at}/plugins", FAIL, "{at}/job_submit.lua"),
+        ("-- of the site\n", "{at}/plugins", SKIP, "{at}/job_submit.lua is not the file of contrib/slurm"),
+        ('local DOCTOR = "{at}/gone"\n', "{at}/plugins", FAIL, "DOCTOR in {at}/job_submit.lua: {at}/gone"),
+        ('local DOCTOR = "{at}/common.txt"\n', "{at}/plugins", FAIL, "DOCTOR in {at}/job_submit.lua: "),
+        (OURS, "/nowhere", FAIL, "job_submit_lua.so is not in PluginDir (/nowhere)"),
+    ],
+)
+def test_the_filter_and_what_it_needs(
+    text: str | None, plugins: str, outcome: Outcome, reason: str, site: Path, machine: LocalMachine
+) -> None:
+    result = filtered(site, machine, text, plugins)
+    assert result.outcome is outcome, result
+    assert result.reason.startswith(reason.format(at=site))
