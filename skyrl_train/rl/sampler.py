@@ -11,6 +11,7 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from skyrl_train.contracts.agent.counts_file import line
 from skyrl_train.contracts.agent.metrics import Counts, figures
+from skyrl_train.contracts.agent.pass_rates import Outcome
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.files import append_line
 from skyrl_train.contracts.job_files import COUNTS
@@ -38,6 +39,8 @@ class Sampler(ReplayBuffer):
         super().__init__(**words)
         self._job_dir = str(words["sampler_kwargs"]["job_dir"])
         self._config = shared(self._job_dir).config
+        self.validated: list[Outcome] = []
+        """The rollouts of the running validation; the trainer takes them."""
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
         """The batch of a step. FIX(TRN001): without a usable rollout, new prompts are drawn as often as the configuration
@@ -74,6 +77,8 @@ class Sampler(ReplayBuffer):
         counts = ends.total(found)
         if training:
             self._write_counts(counts)
+        else:
+            self.validated += [end.outcome for end in found]
         metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
         why = (
             ends.causes(found) if not rows else f"each prompt has only one usable rollout of {n}; {ends.causes(found)}"
