@@ -11,7 +11,6 @@ step, else while it starts. All steps of all lives are compared. Exit status 1 f
 import argparse
 import hashlib
 import json
-import os
 import pickle
 import random
 import signal
@@ -38,7 +37,7 @@ CLOCKS = (
 """Metrics that measure time."""
 DURING_START = 0.2
 """Share of the kills that come while the run starts."""
-MOST_STARTS = 5
+MOST_STARTS = 20
 STEPS_AHEAD = 2.0
 """The other kills come within so many steps after the first sync of a life."""
 SYNCED = "syncing weights to the model servers"
@@ -287,5 +286,4 @@ def difference(reference: History, found: History) -> str | None:
 
 
 if __name__ == "__main__":
-    os.nice(5)
     sys.exit(main())

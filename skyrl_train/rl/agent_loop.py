@@ -9,10 +9,11 @@ from verl.experimental.agent_loop import AgentLoopBase, AgentLoopOutput
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics
 
 from skyrl_train.agent import journal
+from skyrl_train.agent.breaker import OutageError
 from skyrl_train.agent.guard import described
 from skyrl_train.agent.loop import rollout
 from skyrl_train.config.run import RunConfig
-from skyrl_train.contracts.agent.ports import OpenSandbox, Scorer
+from skyrl_train.contracts.agent.ports import OpenSandbox, Scorer, Task
 from skyrl_train.contracts.agent.tools import TOOLS
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.run_log import say
@@ -20,7 +21,7 @@ from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
 from skyrl_train.rl.rows import graded, repository_of, task_of
 from skyrl_train.rl.seeds import reply_seed
-from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
+from skyrl_train.rl.shared import Shared, client, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
 
 
@@ -36,6 +37,9 @@ class SkyrlAgentLoop(AgentLoopBase):
         """Runs a rollout. An empty list if there is nothing to train on, so that verl's batch gets no row for it."""
         try:
             return await self._run(sampling_params, row)
+        except OutageError as error:
+            await self._record_end(row, ends.tag_of_stop(str(error), row=int(row["index"])))
+            raise
         except Exception as error:
             # verl's log has the traceback; this records the reason for the step without this rollout
             await self._record_end(row, ends.tag_of_raised(described(error), row=int(row["index"])))
@@ -43,30 +47,33 @@ class SkyrlAgentLoop(AgentLoopBase):
 
     async def _run(self, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> list[AgentLoopOutput]:
         uid, session = str(row["uid"]), int(row["session_id"])
-        task = task_of(row, f"{uid}-{session}")
-        config = self._shared.config
-        model = EngineModel(
+        made_of: list[EngineModel] = []
+
+        async def attempt(number: int) -> Transcript:
+            """A repeated rollout has a sandbox of its own, and the same seeds."""
+            task = task_of(row, f"{uid}-{session}" + (f"-again{number}" if number else ""))
+            made_of.append(self._model(task, sampling_params, row))
+            opened, scorer = self.grading(row)
+            names = self._shared.config.agent.tools
+            tools = [tool for tool in TOOLS if tool.name in names]
+            return await rollout(task, made_of[-1], opened, self._shared.limits, scorer=scorer, tools=tools)
+
+        async with self._shared.slots:
+            transcript = await self._shared.breaker.run(attempt, self.health)
+        made = trained(transcript)
+        await self._record_end(row, ends.tag_of(transcript, made, row=int(row["index"]), repository=repository_of(row)))
+        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
+        return [self._output(made, made_of[-1], transcript)] if isinstance(made, Trained) else []
+
+    def _model(self, task: Task, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> EngineModel:
+        return EngineModel(
             self.server_manager,
             self.tokenizer,
             request_id=task.rollout_id,
             sampling=sampling_params,
-            stop=config.rollout.stop,
-            seed_of=seed_of(row, config),
+            stop=self._shared.config.rollout.stop,
+            seed_of=seed_of(row, self._shared.config),
         )
-        opened, scorer = self.grading(row)
-        async with self._shared.slots:
-            transcript = await rollout(
-                task,
-                model,
-                opened,
-                self._shared.limits,
-                scorer=scorer,
-                tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
-            )
-        made = trained(transcript)
-        await self._record_end(row, ends.tag_of(transcript, made, row=int(row["index"]), repository=repository_of(row)))
-        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
-        return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
 
     async def _record_end(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
         key = f"{row['uid']}_{row['session_id']}"
@@ -75,6 +82,10 @@ class SkyrlAgentLoop(AgentLoopBase):
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
         """The sandboxes of the row's rollouts."""
         return runtime_sandboxes(self._job_dir, str(row["extra_info"]["image"]))
+
+    async def health(self) -> str:
+        """Why the runtime cannot be used now; empty if it can."""
+        return await client(self._job_dir).health()
 
     def grading(self, row: Mapping[str, Any]) -> tuple[OpenSandbox, Scorer]:
         """The agent's sandboxes and their scorer."""

@@ -49,6 +49,16 @@ def tag_of_raised(why: str, *, row: int) -> dict[str, object]:
     return {"counts": to_json(_LOST), "why": f"{Finish.ERROR_RUNTIME}: {why}"[:500], "row": row}
 
 
+def tag_of_stop(why: str, *, row: int) -> dict[str, object]:
+    """The tag of a rollout after which the run must end."""
+    return {**tag_of_raised(why, row=row), "stop": why[:2000]}
+
+
+def stop_of(tags: Mapping[str, Mapping[str, object]]) -> str:
+    """Why the run must end; empty while it goes on."""
+    return next((str(tag["stop"]) for tag in tags.values() if tag.get("stop")), "")
+
+
 def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> list[str]:
     """The rows of a batch ordered by task and sample, not by arrival, so that equal rows give an equal update."""
     rows = {group_of(key): int(str(tag["row"])) for key, tag in tags.items()}

@@ -9,6 +9,7 @@ import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
+from skyrl_train.agent.breaker import OutageError
 from skyrl_train.contracts.agent.counts_file import line
 from skyrl_train.contracts.agent.metrics import Counts, figures
 from skyrl_train.contracts.agent.pass_rates import Outcome
@@ -98,6 +99,8 @@ class Sampler(ReplayBuffer):
     def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
         """Waits until all rollouts of this many prompts have ended, successfully or not."""
         while True:
+            if why := ends.stop_of(_tags(ends.PARTITION)):
+                raise OutageError(why)
             tags = _tags(partition_id)
             done = [key for key, tag in tags.items() if tag.get("is_prompt") and tag.get("status") in DONE]
             if len(done) >= batch_size:

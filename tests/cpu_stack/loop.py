@@ -22,9 +22,19 @@ from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 
 NO_IMAGE = "no_image"
 """Beside the file of the broken ones: rows are such as our own loop cannot read."""
+DOWN = "runtime_down"
+"""Beside it: so many answers of the runtime's health are bad."""
 
 
 class DirectoryLoop(SkyrlAgentLoop):
+    async def health(self) -> str:
+        """A runtime that is down has its file; it counts how often it is asked."""
+        down = Path(os.environ[BROKEN]).with_name(DOWN)
+        left = int(down.read_text() or 0) if down.exists() else 0
+        if left:
+            down.write_text(str(left - 1))
+        return "no answer from http://n:1" if left else ""
+
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
         if Path(os.environ[BROKEN]).with_name(NO_IMAGE).exists():
             raise KeyError("image")

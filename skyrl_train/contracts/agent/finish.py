@@ -56,3 +56,6 @@ INFRASTRUCTURE: Mapping[Finish, str] = {
     Finish.CANCELLED: "ended from outside",
 }
 """Ends that say nothing about the model: an evaluation repeats these rollouts."""
+
+OUTAGE = frozenset(INFRASTRUCTURE) - {Finish.ERROR_MODEL, Finish.ERROR_EVALUATION, Finish.CANCELLED}
+"""Ends that the sandbox runtime causes. A task whose tests give no result fails alone, and with a runtime that works."""

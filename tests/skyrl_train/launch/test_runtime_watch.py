@@ -107,3 +107,13 @@ def test_a_controller_that_does_not_answer_says_nothing_of_the_trainer(tmp_path:
     partner = TrainerWatch(str(tmp_path), clock, down)
     clock.now += SLURM_EVERY_S
     assert partner.lost() == ""
+
+
+def test_a_runtime_that_may_come_back_is_awaited_longer(tmp_path: Path) -> None:
+    clock = Clock()
+    (tmp_path / verdict.FILE).touch()
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", clock, lambda _: False, patience_s=900.0)
+    clock.now += PATIENCE_S * 4
+    assert pulse.lost() == ""
+    clock.now += 900.0
+    assert pulse.lost().startswith("the runtime at http://n:1 has not answered for ")

@@ -5,7 +5,7 @@ from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts, count
 from skyrl_train.contracts.agent.transcript import Message, Transcript
 from skyrl_train.contracts.rewards.score import Scored
-from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, tag_of_raised, total
+from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, stop_of, tag_of, tag_of_raised, tag_of_stop, total
 from skyrl_train.rl.trained import Untrained
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 
@@ -92,3 +92,11 @@ def test_an_end_is_an_outcome_of_its_repository() -> None:
     assert of(replace(BROKEN, finish=Finish.MAX_ITERATIONS_REACHED)) is False
     assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(1.0))) is True
     assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(0.0))) is False
+
+
+def test_a_rollout_can_end_the_run() -> None:
+    tag = tag_of_stop("TRN022: gone", row=3)
+    assert stop_of({"a_0": TAG, "a_1": tag}) == "TRN022: gone"
+    assert stop_of({"a_0": TAG}) == ""
+    (end,) = ends_of({"a_0": tag}, ["a"], 1)
+    assert end.why == "error_runtime: TRN022: gone"
