@@ -85,9 +85,19 @@ def test_an_outage_costs_no_rollout() -> None:
 
 
 def test_the_runtime_is_asked_when_the_last_rollout_has_ended() -> None:
+    """One that still works goes on to its end, and is kept."""
     runtime = Runtime(down=(0.0, 10.0))
-    all_of(runtime, 8)
-    assert runtime.asked[0] > 1.0
+
+    async def long(_number: int) -> Transcript:
+        await runtime.sleep(30.0)
+        return transcript("long", Finish.FINISH_TOOL)
+
+    async def run() -> list[Any]:
+        others = (runtime.rollout(f"r{number}") for number in range(8))
+        return await asyncio.gather(runtime.breaker.run(long, runtime.health), *others)
+
+    assert {one.finish for one in asyncio.run(run())} == {Finish.FINISH_TOOL}
+    assert runtime.asked[0] > 30.0
 
 
 def test_an_outage_that_lasts_ends_every_rollout_with_one_sentence() -> None:
