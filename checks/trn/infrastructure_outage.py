@@ -42,5 +42,6 @@ SIGNATURES = (
         explain="infrastructure failed {failed} of the last {of} rollouts; the run paused until the sandbox runtime could be used",
         versions="skyrl-train",
         fatal=False,
+        last_resort=True,
     ),
 )
