@@ -17,6 +17,8 @@ SKYRL = ("examples/skyrl-agent/dev.conf", "examples/skyrl-agent/verl_oh.yaml")
 LONG = ("examples/skyrl-agent/long_context.conf", "examples/skyrl-agent/long_context.yaml")
 HALF = "examples/prime-rl/half_migrated.toml"
 BROKEN = "examples/verl/grpo_broken.sh"
+PRODUCTION = sorted((ROOT / "examples" / "production").glob("*.toml"))
+"""tests/test_production_examples.py has more about them."""
 Told = tuple[str, str, str, int | None, str]
 E, W, NOTE = "error", "warning", "info"
 
@@ -28,6 +30,7 @@ def notice(file: str, line: int) -> Told:
 
 EXAMPLES: dict[tuple[str, ...], list[Told]] = {
     ("examples/mig20.toml",): [],
+    **{(str(path.relative_to(ROOT)),): [] for path in PRODUCTION},
     ("examples/verl/grpo_mig20.sh",): [],
     ("examples/prime-rl/two_gpus.toml",): [],
     SKYRL: [

@@ -21,7 +21,8 @@ from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.transcript import Result, Transcript
 from skyrl_train.contracts.rewards.score import Score, Scored
-from skyrl_train.rl.agent_loop import SkyrlAgentLoop, prepared
+from skyrl_train.rl.agent_loop import SkyrlAgentLoop
+from skyrl_train.rl.rows import prepared
 from skyrl_train.tasks.r2e_sandbox import TESTS_FOUND
 
 POLL_S = 0.2

@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "images": "list the images that a run needs; pull or build the missing ones",
     "data": "convert, inspect and validate training data, and test its rewards",
     "checkpoints": "list, verify, prune and merge checkpoints",
+    "evaluate": "measure pass@1 and pass@k of a model or checkpoint on tasks",
     "show": "print the transcript of a rollout",
     "demo": "run three small tasks from prompt to reward on this machine",
 }

@@ -138,9 +138,16 @@ class RuntimeWatch:
     """Watches a ready runtime for the trainer."""
 
     def __init__(
-        self, job_dir: str, url: str, clock: Callable[[], float], ask: Callable[[str], bool] = responds
+        self,
+        job_dir: str,
+        url: str,
+        clock: Callable[[], float],
+        ask: Callable[[str], bool] = responds,
+        *,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._job_dir, self._url, self._clock, self._ask = job_dir, url, clock, ask
+        self._patience_s = patience_s
         self._last = clock()
 
     def lost(self) -> str:
@@ -150,7 +157,7 @@ class RuntimeWatch:
             return _own_end(self._job_dir, ended) or f"the runtime job ended: {ended.why}"
         if self._ask(self._url) or not self._has_passed():
             self._last = self._clock()
-        elif self._clock() - self._last > PATIENCE_S:
+        elif self._clock() - self._last > self._patience_s:
             return f"the runtime at {self._url} has not answered for {self._clock() - self._last:.0f} s"
         return ""
 

@@ -29,6 +29,7 @@ from skyrl_train.launch.payload_error import payload_error
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     IDLE,
+    PATIENCE_S,
     SLURM_EVERY_S,
     RuntimeWatch,
     TrainerWatch,
@@ -81,7 +82,9 @@ def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ende
     if work.role is Role.RUNTIME:
         others.append(TrainerWatch(work.job_dir, time.monotonic))
     elif url:
-        others.append(RuntimeWatch(work.job_dir, url, time.monotonic))
+        # a runtime of this launch does not come back; another one may, and rollouts wait for it that long
+        patience_s = work.config.sandbox.outage_limit_s if work.external_url else PATIENCE_S
+        others.append(RuntimeWatch(work.job_dir, url, time.monotonic, patience_s=patience_s))
     if work.nodes:
         node_files.begin(work.job_dir)
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))

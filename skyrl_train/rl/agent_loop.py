@@ -1,8 +1,7 @@
 """Runs our agent as an agent loop of verl: each rollout gives one row of a batch or none."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import transfer_queue
@@ -10,19 +9,19 @@ from verl.experimental.agent_loop import AgentLoopBase, AgentLoopOutput
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics
 
 from skyrl_train.agent import journal
+from skyrl_train.agent.breaker import OutageError
 from skyrl_train.agent.guard import described
 from skyrl_train.agent.loop import rollout
 from skyrl_train.config.run import RunConfig
-from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
+from skyrl_train.contracts.agent.ports import OpenSandbox, Scorer, Task
 from skyrl_train.contracts.agent.tools import TOOLS
-from skyrl_train.contracts.agent.transcript import Message, Transcript
+from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rewards.fresh import Suite, fresh
-from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
+from skyrl_train.rl.rows import graded, repository_of, task_of
 from skyrl_train.rl.seeds import reply_seed
-from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
+from skyrl_train.rl.shared import Shared, client, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
 
 
@@ -38,6 +37,9 @@ class SkyrlAgentLoop(AgentLoopBase):
         """Runs a rollout. An empty list if there is nothing to train on, so that verl's batch gets no row for it."""
         try:
             return await self._run(sampling_params, row)
+        except OutageError as error:
+            await self._record_end(row, ends.tag_of_stop(str(error), row=int(row["index"])))
+            raise
         except Exception as error:
             # verl's log has the traceback; this records the reason for the step without this rollout
             await self._record_end(row, ends.tag_of_raised(described(error), row=int(row["index"])))
@@ -45,30 +47,33 @@ class SkyrlAgentLoop(AgentLoopBase):
 
     async def _run(self, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> list[AgentLoopOutput]:
         uid, session = str(row["uid"]), int(row["session_id"])
-        task = task_of(row, f"{uid}-{session}")
-        config = self._shared.config
-        model = EngineModel(
+        made_of: list[EngineModel] = []
+
+        async def attempt(number: int) -> Transcript:
+            """A repeated rollout has a sandbox of its own, and the same seeds."""
+            task = task_of(row, f"{uid}-{session}" + (f"-again{number}" if number else ""))
+            made_of.append(self._model(task, sampling_params, row))
+            opened, scorer = self.grading(row)
+            names = self._shared.config.agent.tools
+            tools = [tool for tool in TOOLS if tool.name in names]
+            return await rollout(task, made_of[-1], opened, self._shared.limits, scorer=scorer, tools=tools)
+
+        async with self._shared.slots:
+            transcript = await self._shared.breaker.run(attempt, self.health)
+        made = trained(transcript)
+        await self._record_end(row, ends.tag_of(transcript, made, row=int(row["index"]), repository=repository_of(row)))
+        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
+        return [self._output(made, made_of[-1], transcript)] if isinstance(made, Trained) else []
+
+    def _model(self, task: Task, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> EngineModel:
+        return EngineModel(
             self.server_manager,
             self.tokenizer,
             request_id=task.rollout_id,
             sampling=sampling_params,
-            stop=config.rollout.stop,
-            seed_of=seed_of(row, config),
+            stop=self._shared.config.rollout.stop,
+            seed_of=seed_of(row, self._shared.config),
         )
-        opened, scorer = self.grading(row)
-        async with self._shared.slots:
-            transcript = await rollout(
-                task,
-                model,
-                opened,
-                self._shared.limits,
-                scorer=scorer,
-                tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
-            )
-        made = trained(transcript)
-        await self._record_end(row, ends.tag_of(transcript, made, row=int(row["index"])))
-        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
-        return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
 
     async def _record_end(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
         key = f"{row['uid']}_{row['session_id']}"
@@ -78,12 +83,13 @@ class SkyrlAgentLoop(AgentLoopBase):
         """The sandboxes of the row's rollouts."""
         return runtime_sandboxes(self._job_dir, str(row["extra_info"]["image"]))
 
+    async def health(self) -> str:
+        """Why the runtime cannot be used now; empty if it can."""
+        return await client(self._job_dir).health()
+
     def grading(self, row: Mapping[str, Any]) -> tuple[OpenSandbox, Scorer]:
-        """The agent's sandboxes and their scorer: in a new sandbox, or in the same one if `hide_tests` is off."""
-        suite = suite_of_row(row)
-        if self._shared.config.sandbox.hide_tests:
-            return fresh(self.sandboxes(row), suite, self._shared.controls)
-        return prepared(self.sandboxes(row)), suite_scorer(suite.expected, source=suite.source)
+        """The agent's sandboxes and their scorer."""
+        return graded(row, self.sandboxes(row), self._shared.config, self._shared.controls)
 
     def _keep(self, transcript: Transcript, step: int) -> None:
         """Stores the transcript. A full disk loses the transcript, not the rollout."""
@@ -113,35 +119,9 @@ class SkyrlAgentLoop(AgentLoopBase):
         )
 
 
-def task_of(row: Mapping[str, Any], rollout_id: str) -> Task:
-    prompt = tuple(Message(role=str(one["role"]), content=str(one["content"])) for one in row["raw_prompt"])
-    return Task(id=str(row["extra_info"]["task_id"]), rollout_id=rollout_id, prompt=prompt)
-
-
 def seed_of(row: Mapping[str, Any], config: RunConfig) -> Callable[[int], int] | None:
     """A function for the seeds of a rollout's calls, or None unless the run is deterministic."""
     if not config.trainer.deterministic:
         return None
     step, number, sample = int(row["global_steps"]), int(row["index"]), int(row["session_id"])
     return lambda call: reply_seed(config.trainer.seed, step=step, row=number, sample=sample, call=call)
-
-
-def suite_of_row(row: Mapping[str, Any]) -> Suite:
-    edits = row["extra_info"].get("edits")
-    return Suite(
-        expected=str(row["reward_model"]["ground_truth"]),
-        source=str(row["data_source"]),
-        edits=() if edits is None else tuple(map(str, edits)),
-    )
-
-
-def prepared(open_sandbox: OpenSandbox) -> OpenSandbox:
-    """The same sandboxes with the tests moved out of the repository. A rollout without tests ends at once (IMG006)."""
-
-    @asynccontextmanager
-    async def opened(task: Task) -> AsyncIterator[Sandbox]:
-        async with open_sandbox(task) as sandbox:
-            await prepare(sandbox)
-            yield sandbox
-
-    return opened

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.finish import INFRASTRUCTURE, Finish
 from skyrl_train.contracts.agent.metrics import Counts, count_one, in_groups
+from skyrl_train.contracts.agent.pass_rates import Outcome
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.payloads import from_json, to_json
 from skyrl_train.rl.trained import Trained, Untrained, group_of
@@ -27,17 +28,35 @@ class Ended:
     group: str
     counts: Counts
     why: str = ""
+    repository: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """For pass rates. A rollout that a limit cut off has not solved its task."""
+        failed = any(end in INFRASTRUCTURE for end in self.counts.ends)
+        solved = None if failed else self.counts.reward == 1.0
+        return Outcome(task=self.group, repository=self.repository, solved=solved)
 
 
-def tag_of(transcript: Transcript, made: Trained | Untrained, *, row: int) -> dict[str, object]:
+def tag_of(transcript: Transcript, made: Trained | Untrained, *, row: int, repository: str = "") -> dict[str, object]:
     """The tag of a rollout. `row` is the task's number in its file."""
     why = made.why if isinstance(made, Untrained) else ""
-    return {"counts": to_json(count_one(transcript)), "why": why[:500], "row": row}
+    return {"counts": to_json(count_one(transcript)), "why": why[:500], "row": row, "repository": repository}
 
 
 def tag_of_raised(why: str, *, row: int) -> dict[str, object]:
     """The tag of a rollout that ended in an exception, without a transcript."""
     return {"counts": to_json(_LOST), "why": f"{Finish.ERROR_RUNTIME}: {why}"[:500], "row": row}
+
+
+def tag_of_stop(why: str, *, row: int) -> dict[str, object]:
+    """The tag of a rollout after which the run must end."""
+    return {**tag_of_raised(why, row=row), "stop": why[:2000]}
+
+
+def stop_of(tags: Mapping[str, Mapping[str, object]]) -> str:
+    """Why the run must end; empty while it goes on."""
+    return next((str(tag["stop"]) for tag in tags.values() if tag.get("stop")), "")
 
 
 def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> list[str]:
@@ -50,7 +69,12 @@ def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: 
     """The ends of the rollouts of these groups. A rollout without a record counts as failed: its process died."""
     listed = list(groups)
     found = [
-        Ended(group=group_of(key), counts=from_json(Counts, str(tag["counts"])), why=str(tag["why"]))
+        Ended(
+            group=group_of(key),
+            counts=from_json(Counts, str(tag["counts"])),
+            why=str(tag["why"]),
+            repository=str(tag.get("repository", "")),
+        )
         for key, tag in tags.items()
         if group_of(key) in set(listed)
     ]

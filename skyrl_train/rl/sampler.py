@@ -9,8 +9,10 @@ import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
+from skyrl_train.agent.breaker import OutageError
 from skyrl_train.contracts.agent.counts_file import line
 from skyrl_train.contracts.agent.metrics import Counts, figures
+from skyrl_train.contracts.agent.pass_rates import Outcome
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.files import append_line
 from skyrl_train.contracts.job_files import COUNTS
@@ -38,6 +40,8 @@ class Sampler(ReplayBuffer):
         super().__init__(**words)
         self._job_dir = str(words["sampler_kwargs"]["job_dir"])
         self._config = shared(self._job_dir).config
+        self.validated: list[Outcome] = []
+        """The rollouts of the running validation; the trainer takes them."""
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
         """The batch of a step. FIX(TRN001): without a usable rollout, new prompts are drawn as often as the configuration
@@ -74,6 +78,8 @@ class Sampler(ReplayBuffer):
         counts = ends.total(found)
         if training:
             self._write_counts(counts)
+        else:
+            self.validated += [end.outcome for end in found]
         metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
         why = (
             ends.causes(found) if not rows else f"each prompt has only one usable rollout of {n}; {ends.causes(found)}"
@@ -93,6 +99,8 @@ class Sampler(ReplayBuffer):
     def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
         """Waits until all rollouts of this many prompts have ended, successfully or not."""
         while True:
+            if why := ends.stop_of(_tags(ends.PARTITION)):
+                raise OutageError(why)
             tags = _tags(partition_id)
             done = [key for key, tag in tags.items() if tag.get("is_prompt") and tag.get("status") in DONE]
             if len(done) >= batch_size:

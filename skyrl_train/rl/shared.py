@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyrl_train.agent.breaker import Breaker, Rule
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts import bounded
@@ -13,6 +14,7 @@ from skyrl_train.contracts.agent.limits import Limits
 from skyrl_train.contracts.agent.ports import OpenSandbox
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY, READY
+from skyrl_train.contracts.run_log import say
 from skyrl_train.launch import commands, directory
 from skyrl_train.node.ray_env import runtime_key_variable
 from skyrl_train.rewards.fresh import Controls
@@ -33,13 +35,23 @@ class Shared:
     slots: asyncio.Semaphore
     journals: Path
     controls: Controls
+    breaker: Breaker
 
 
 @functools.cache
 def shared(job_dir: str) -> Shared:
     config = from_resolved(bounded.read_text(os.path.join(job_dir, directory.RESOLVED)))
     slots = max(1, config.agent.max_parallel // config.rollout.agent_workers)
-    return Shared(config, limits_of(config), asyncio.Semaphore(slots), journal_dir(config, job_dir), Controls())
+    sandbox = config.sandbox
+    rule = Rule(window=sandbox.outage_window, rate=sandbox.outage_rate, limit_s=sandbox.outage_limit_s)
+    return Shared(
+        config,
+        limits_of(config),
+        asyncio.Semaphore(slots),
+        journal_dir(config, job_dir),
+        Controls(),
+        Breaker(rule, say),
+    )
 
 
 def limits_of(config: RunConfig) -> Limits:

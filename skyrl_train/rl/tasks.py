@@ -1,16 +1,13 @@
 """The training tasks as a data set for verl: published or converted rows, read without a cache on disk."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch.utils.data import Dataset
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.contracts.tasks.rows import TaskRow, read_row
-from skyrl_train.tasks.convert import verl_row
-from skyrl_train.tasks.converted import fault_of_row, is_converted
-from skyrl_train.tasks.datasets import rows_of
+from skyrl_train.tasks.training_rows import rows_in
 
 
 class Tasks(Dataset):
@@ -48,20 +45,6 @@ class Tasks(Dataset):
             "index": number,
             "dummy_tensor": torch.tensor([0], dtype=torch.uint8),  # verl takes the length of a batch from a tensor
         }
-
-
-def rows_in(path: str) -> Iterator[Mapping[str, Any]]:
-    for number, row in enumerate(rows_of(path), start=1):
-        if not is_converted(row):
-            task = read_row(row, number)
-            if not isinstance(task, TaskRow):
-                raise UsageError(f"{path}, row {number}: {task.why}; run `skyrl-train data validate`")
-            yield verl_row(task, number - 1)
-            continue
-        assert isinstance(row, Mapping)
-        if fault := fault_of_row(row):
-            raise UsageError(f"{path}, row {number}: {fault}; run `skyrl-train data validate`")
-        yield row
 
 
 def _length(tokenizer: Any, row: Mapping[str, Any], prompt_key: str) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
+from skyrl_train.rl import validation
 from skyrl_train.rl.phases import begin, end
 
 if TYPE_CHECKING:
@@ -81,6 +82,16 @@ class Trainer(PPOTrainerSync):
         end(SAVE)
         if not self.is_last:  # no rollout follows before the stop
             self._synced(super().on_step_end)
+
+    def on_validate_begin(self) -> None:
+        super().on_validate_begin()
+        self.replay_buffer.validated = []
+
+    def on_validate_end(self) -> None:
+        """Reports pass@1 with its interval, which verl's mean lacks."""
+        super().on_validate_end()
+        job_dir = str(self.config.trainer.v1.sampler.sampler_kwargs.job_dir)
+        validation.report(job_dir, self.global_steps, self.replay_buffer.validated)
 
     def _prepare_stop(self) -> None:
         """Makes verl skip the validation and save the running step, if checkpoints are saved at all."""

@@ -54,3 +54,10 @@ class SandboxSection(Section):
     """Directory of the container store (default: one for the job on a node-local disk)."""
     bind_port: int = Field(default=8000, ge=0, le=65535)
     """Port of the runtime server; 0 picks a free one."""
+    outage_window: int = Field(default=16, ge=1)
+    """The last rollouts whose failures are counted."""
+    outage_rate: float = Field(default=0.5, gt=0, le=1)
+    """No new rollout begins when the runtime failed this share of the last rollouts. Once the runtime can be used again, the
+    rollouts that failed meanwhile are repeated."""
+    outage_limit_s: float = Field(default=900, gt=0)
+    """The run ends if rollouts fail for longer than this."""

@@ -46,3 +46,16 @@ MASKED: Mapping[Finish, str] = {
     Finish.CANCELLED: "cut off before an answer",
 }
 """Ends that are masked in training, and why. SkyRL trains on `error_initialization` with a score of 0."""
+
+INFRASTRUCTURE: Mapping[Finish, str] = {
+    Finish.ERROR_INITIALIZATION: "no sandbox",
+    Finish.ERROR_RUNTIME: "the sandbox was lost",
+    Finish.CMD_TIMEOUT: "the sandbox did not answer, although it ends each command at its limit",
+    Finish.ERROR_EVALUATION: "the tests gave no result",
+    Finish.ERROR_MODEL: "the model server failed",
+    Finish.CANCELLED: "ended from outside",
+}
+"""Ends that say nothing about the model: an evaluation repeats these rollouts."""
+
+OUTAGE = frozenset(INFRASTRUCTURE) - {Finish.ERROR_MODEL, Finish.ERROR_EVALUATION, Finish.CANCELLED}
+"""Ends that the sandbox runtime causes. A task whose tests give no result fails alone, and with a runtime that works."""

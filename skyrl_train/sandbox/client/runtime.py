@@ -117,6 +117,14 @@ class RuntimeClient:
         await asyncio.gather(*map(self.stop, names))
         return len(names)
 
+    async def health(self) -> str:
+        """Why the runtime cannot be used; empty if it answers and accepts the key."""
+        try:
+            await self.find("skyrl-health")
+        except SandboxError as error:
+            return str(error)
+        return ""
+
     async def find(self, session_id: str) -> SessionInfo | None:
         """A session as the runtime describes it; None if it is unknown."""
         response = await self._ask(

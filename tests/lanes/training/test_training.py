@@ -63,15 +63,18 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
     first, done = last(job), counts(job)
     learnt = weights(job, first)
 
-    (job / "broken").write_text(str(ROLLOUTS))  # all sandboxes of one step
+    (job / "broken").write_text(str(ROLLOUTS))  # as many as open the breaker
+    (job / "runtime_down").write_text("1")
     with training(job, "warned") as run:
         run.until(lambda: whole(job, first + 1), "another step")
         run.signal(signal.SIGUSR1)
         run.ends_with(75)
         assert f"training resumes from {saved(job, first)}" in run.log
-        cause = "8 x error_initialization: RuntimeError: the sandbox's disk is full"
-        assert f"step {first + 1} has no usable rollout; drawing new prompts: {cause}" in run.log
-    assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: ROLLOUTS}
+        cause = "(error_initialization: RuntimeError: the sandbox's disk is full"
+        assert f"TRN022: infrastructure failed 8 of the last 8 rollouts {cause}" in run.log
+        assert "the sandbox runtime can be used again after" in run.log
+    assert counts(job)[len(done)].rollouts == ROLLOUTS
+    assert Finish.ERROR_INITIALIZATION not in counts(job)[len(done)].ends  # all were repeated
     assert counts(job)[-1].masked < ROLLOUTS
     second = last(job)
     assert [step["training/global_step"] for step in steps(job)] == list(range(first + 1, second + 1))

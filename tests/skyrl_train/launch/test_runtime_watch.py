@@ -162,3 +162,13 @@ def test_a_slurm_that_refuses_the_earlier_start_changes_nothing(tmp_path: Path) 
     watch = TrainerWatch(str(tmp_path), clock, lambda _: REQUEUED, refuse, lambda: 1000.0)
     clock.now += SLURM_EVERY_S
     assert watch.lost() == ""
+
+
+def test_a_runtime_that_may_come_back_is_awaited_longer(tmp_path: Path) -> None:
+    clock = Clock()
+    (tmp_path / verdict.FILE).touch()
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", clock, lambda _: False, patience_s=900.0)
+    clock.now += PATIENCE_S * 4
+    assert pulse.lost() == ""
+    clock.now += 900.0
+    assert pulse.lost().startswith("the runtime at http://n:1 has not answered for ")

@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts, count
 from skyrl_train.contracts.agent.transcript import Message, Transcript
-from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, tag_of_raised, total
+from skyrl_train.contracts.rewards.score import Scored
+from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, stop_of, tag_of, tag_of_raised, tag_of_stop, total
 from skyrl_train.rl.trained import Untrained
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 
@@ -77,3 +79,24 @@ def test_rows_come_by_task_and_sample_whoever_came_first() -> None:
     rows = ["a_1_0", "z_10_0", "m_0_0", "a_0_0", "z_2_0", "m_0_1"]
     assert in_order(rows, tags) == ["z_2_0", "z_10_0", "m_0_0", "m_0_1", "a_0_0", "a_1_0"]
     assert in_order(reversed(rows), tags) == in_order(rows, tags)
+
+
+def test_an_end_is_an_outcome_of_its_repository() -> None:
+    def of(transcript: Transcript) -> bool | None:
+        tag = tag_of(transcript, Untrained(""), row=0, repository="django")
+        (end,) = ends_of({"a_0": tag}, ["a"], 1)
+        assert (end.outcome.task, end.outcome.repository) == ("a", "django")
+        return end.outcome.solved
+
+    assert of(BROKEN) is None
+    assert of(replace(BROKEN, finish=Finish.MAX_ITERATIONS_REACHED)) is False
+    assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(1.0))) is True
+    assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(0.0))) is False
+
+
+def test_a_rollout_can_end_the_run() -> None:
+    tag = tag_of_stop("TRN022: gone", row=3)
+    assert stop_of({"a_0": TAG, "a_1": tag}) == "TRN022: gone"
+    assert stop_of({"a_0": TAG}) == ""
+    (end,) = ends_of({"a_0": tag}, ["a"], 1)
+    assert end.why == "error_runtime: TRN022: gone"

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from fakes.fake_runtime import IMAGE, FakeRuntime, FakeSession
+from fakes.fake_runtime import IMAGE, KEY, FakeRuntime, FakeSession
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
 from skyrl_train.sandbox.client.runtime import Limits, SandboxRequest
 
@@ -279,3 +279,16 @@ def test_no_finaliser_cleans_up_behind_the_callers_back() -> None:
     from skyrl_train.sandbox.client.sandbox import Sandbox
 
     assert [kind for kind in (RuntimeClient, Sandbox) if hasattr(kind, "__del__")] == []
+
+
+def test_the_health_of_a_runtime_is_empty_or_a_reason() -> None:
+    runtime = FakeRuntime()
+
+    async def asked(key: str) -> str:
+        async with runtime.client(key=key) as client:
+            return await client.health()
+
+    assert asyncio.run(asked(KEY)) == ""
+    assert "[RUN001]" in asyncio.run(asked("another key"))
+    runtime.faults["GET /sessions/skyrl-health"] = [httpx.ConnectError("refused")] * 50
+    assert "[unreachable]" in asyncio.run(asked(KEY))

@@ -1,0 +1,1 @@
+"""Evaluation of a model outside of training: the rollouts of training, without an update."""
