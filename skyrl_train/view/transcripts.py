@@ -8,7 +8,7 @@ from skyrl_train.contracts.printable import printable
 
 SHOWN_LETTERS = 12_000
 """Letters of a text that come with the rollout; the rest is asked for."""
-MORE_LETTERS = 200_000
+MORE_LETTERS = 500_000
 MOST_TURNS = 2000
 JsonObject = dict[str, Any]
 

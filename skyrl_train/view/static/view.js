@@ -7,13 +7,16 @@ const POLL_MS = 2000;
 let known = null; // the last state, to see what is new
 let asked = 0; // the number of the latest question; an older answer is dropped
 
+const nodes = (children) => children.flat(9).filter((one) => one !== null && one !== undefined).map((one) => one instanceof Node ? one : document.createTextNode(String(one)));
+const fill = (...children) => $("content").replaceChildren(...nodes(children));
+
 function el(name, attributes, ...children) {
   const made = name.startsWith("svg:") ? document.createElementNS(SVG, name.slice(4)) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat(9).filter((one) => one !== null && one !== undefined).map((one) => one instanceof Node ? one : document.createTextNode(String(one))));
+  made.append(...nodes(children));
   return made;
 }
 
@@ -82,7 +85,7 @@ async function showRollouts(place, page) {
     more.disabled = false;
   };
   more.addEventListener("click", () => load().catch(fail));
-  $("content").replaceChildren(el("h2", {}, "Rollouts"), note, body, more);
+  fill(el("h2", {}, "Rollouts"), note, body, more);
   await load();
 }
 
@@ -111,7 +114,7 @@ async function showGroups(place, page) {
     body.replaceChildren(table("Rollouts of one prompt in a step", ["step", "task", "rewards of its rollouts", "mean"], groups.map(groupRow), [0, 3]));
   };
   more.addEventListener("click", () => load().catch(fail));
-  $("content").replaceChildren(el("h2", {}, "Groups"), body, more);
+  fill(el("h2", {}, "Groups"), body, more);
   await load();
 }
 
@@ -120,7 +123,7 @@ async function showGroup(place, page) {
   const group = await ask("group", { step, task });
   if (page !== asked) return;
   const side = el("div", { class: "side", role: "region", "aria-label": "Rollouts side by side", tabindex: "0" });
-  $("content").replaceChildren(el("h2", {}, `${task}, step ${step || "unknown"}`), el("p", {}, `${group.rollouts.length} rollouts of one prompt, side by side`), side);
+  fill(el("h2", {}, `${task}, step ${step || "unknown"}`), el("p", {}, `${group.rollouts.length} rollouts of one prompt, side by side`), side);
   for (const one of group.rollouts.slice(0, 16)) {
     const whole = await ask("rollout", { name: one.rollout });
     if (page !== asked) return;
@@ -189,7 +192,7 @@ async function showRollout(place, page) {
     ["time", `${seconds(whole.duration_s)}: model ${seconds(whole.reply_s)}, commands ${seconds(whole.command_s)}`],
     ["training", whole.masked ? "masked: not trained on" : "trained on"]];
   const jump = (target, word) => target ? el("a", { href: link("rollout", target), id: `go-${word}` }, word) : el("span", { class: "dim" }, word);
-  $("content").replaceChildren(
+  fill(
     el("h2", {}, whole.rollout), el("p", { class: "jump" }, jump(whole.older, "older"), " · ", jump(whole.newer, "newer")),
     el("dl", { class: "facts" }, facts.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
     whole.why || whole.detail ? el("p", { class: "tests" }, el("b", {}, "Tests and reward: "), [whole.why, whole.detail].filter(Boolean).join(" · ")) : null,
@@ -228,7 +231,7 @@ async function showPlots(place, page) {
   const figures = PLOTS.map(([name, title]) => plot(title, steps.filter((one) => one[name] !== null).map((one) => [one.step, one[name]])));
   const heads = ["step", "rollouts", ...PLOTS.map(([, title]) => title)];
   const rows = steps.slice(-500).reverse().map((one) => [el("a", { href: `#/rollouts?step=${one.step}`, class: "row" }, one.step), number(one.rollouts), ...PLOTS.map(([name]) => number(one[name], 3))]);
-  $("content").replaceChildren(el("h2", {}, "Plots"), el("p", {}, "Means of the rollouts of each step."), el("div", { class: "plots" }, figures.filter(Boolean)),
+  fill(el("h2", {}, "Plots"), el("p", {}, "Means of the rollouts of each step."), el("div", { class: "plots" }, figures.filter(Boolean)),
     table("The last steps", heads, rows, heads.map((_, at) => at)));
 }
 
@@ -237,7 +240,7 @@ async function showPlots(place, page) {
 const VIEWS = { rollouts: showRollouts, groups: showGroups, group: showGroup, rollout: showRollout, plots: showPlots };
 
 function fail(error) {
-  $("content").replaceChildren(el("p", { class: "failure", role: "alert" }, error.message || String(error)));
+  fill(el("p", { class: "failure", role: "alert" }, error.message || String(error)));
 }
 
 async function show({ keepFocus = false } = {}) {
