@@ -63,10 +63,8 @@ class Index:
         name = hashlib.sha256(f"{VERSION}:{os.path.realpath(self.source)}".encode()).hexdigest()[:24]
         os.makedirs(cache, mode=0o700, exist_ok=True)
         path = os.path.join(cache, f"{name}.sqlite")
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        lock = _open_lock(path)
+        if not _take(lock):
             self._own = tempfile.TemporaryDirectory(prefix="skyrl-view-")
             return os.path.join(self._own.name, "index.sqlite"), lock
         _remove_oldest(cache, keep=f"{name}.sqlite")
@@ -182,6 +180,7 @@ def _identity(path: str) -> tuple[int, bytes]:
 def _open(path: str) -> sqlite3.Connection:
     """Opens the index; one that is damaged is made anew."""
     for attempt in (1, 2):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))  # SQLite keeps the mode
         made = sqlite3.connect(path, timeout=10, check_same_thread=False)
         try:
             made.executescript(_SCHEMA)
@@ -191,15 +190,32 @@ def _open(path: str) -> sqlite3.Connection:
                 raise
             _remove(path)
         else:
-            os.chmod(path, 0o600)
             return made
     raise AssertionError
 
 
+def _open_lock(path: str) -> int:
+    return os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _take(lock: int) -> bool:
+    """Whether the lock is ours now; False if another viewer holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _remove_oldest(cache: str, *, keep: str) -> None:
+    """Removes the oldest indexes that no viewer uses."""
     paths = [os.path.join(cache, name) for name in os.listdir(cache) if name.endswith(".sqlite") and name != keep]
     for path in sorted(paths, key=os.path.getmtime)[: max(0, len(paths) - MOST_INDEXES + 1)]:
-        _remove(path)
+        lock = _open_lock(path)
+        if _take(lock):
+            _remove(path)
+            os.unlink(f"{path}.lock")
+        os.close(lock)
 
 
 def _remove(path: str) -> None:

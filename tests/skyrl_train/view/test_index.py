@@ -105,8 +105,19 @@ def test_the_cache_keeps_few_indexes(job: Path, tmp_path: Path, monkeypatch: pyt
     assert len(list((tmp_path / "cache").glob("*.sqlite"))) == 2
 
 
-def test_the_index_is_private(index: Index) -> None:
-    assert Path(index.path).stat().st_mode & 0o077 == 0
+def test_an_index_in_use_is_not_removed(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_INDEXES", 1)
+    write_rollouts(tmp_path / "other" / "rollouts", steps=1, prompts=1, samples=1)
+    Index(str(tmp_path / "other"), str(tmp_path / "cache")).close()
+    assert sum(index.update()) == 32
+    assert Path(index.path).exists()
+
+
+def test_the_index_is_private(index: Index, tmp_path: Path) -> None:
+    list(index.update())
+    modes = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "cache").iterdir()}
+    assert len(modes) == 4
+    assert set(modes.values()) == {0}
 
 
 def test_sql_and_python_filter_alike(index: Index, job: Path) -> None:
