@@ -131,11 +131,11 @@ def test_no_secret_is_in_the_page(job: Path, tmp_path: Path) -> None:
 
 
 def test_long_paths_of_a_picture_are_complete(tmp_path: Path) -> None:
-    page = page_of(make_job(tmp_path / "job", steps=120, prompts=1, samples=2))
+    page = page_of(make_job(tmp_path / "job", steps=400, prompts=1, samples=1))
     assert "letters left out" not in page
     assert "characters left out" not in page
     (points,) = re.findall(r'aria-label="reward:[^>]*>.*?<polyline class="c0" points="([^"]*)"', page)
-    assert len(points.split()) == 120
+    assert len(points.split()) == 400
 
 
 def test_the_page_of_500_steps_of_16_rollouts_is_small(tmp_path: Path) -> None:
