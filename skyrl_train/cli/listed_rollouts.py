@@ -85,11 +85,10 @@ def _accepted(source: Path, filters: Filters, text: str) -> Iterator[tuple[int |
         paths = files_in(directory_of(str(source)))
         if not paths:
             raise UsageError(f"{source}: no transcripts found; expected files named step_N.jsonl")
-        for path in paths:
-            step = step_of(path)
-            for place, one in read(path):
-                if one is None or (filters.accepts(step, one) and (not text or holds(_stored(path, place), text))):
-                    yield step, path, place, one
+        every = ((step_of(path), path, place, one) for path in paths for place, one in read(path))
+        for step, path, place, one in every:
+            if one is None or (filters.accepts(step, one) and (not text or holds(_stored(path, place), text))):
+                yield step, path, place, one
     except OSError as error:
         raise UsageError(f"{source}: {error.strerror or error}") from None
 

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "transcript",
         type=Path,
-        help="a file of transcripts with one JSON object on each line, or a job directory, whose rollouts are listed",
+        help="a file of transcripts with one JSON object on each line, or a job directory",
     )
     parser.add_argument(
         "--rollout",
