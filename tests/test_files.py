@@ -22,6 +22,7 @@ READERS = {
     "skyrl_doctor/cli/edits.py": "bounded by itself: it also refuses links",
     "skyrl_doctor/core/entry_points.py": "installed packages",
     "skyrl_doctor/docs.py": "our own pages",
+    "skyrl_doctor/html/page.py": "our own style",
     "skyrl_doctor/logs/match/engine_cache.py": "our own cache, with a digest",
     "skyrl_doctor/logs/match/engine_hyperscan.py": "our own source",
     "skyrl_doctor/logs/read/contents.py": "the reader of logs, bounded by itself: any size, in blocks",
@@ -50,6 +51,7 @@ READERS = {
     "skyrl_train/sandbox/server_bundle.py": "installed packages",
     "skyrl_train/sandbox/server_source.py": "installed packages",
     "skyrl_train/sandbox/sandboxd/bundle.py": "our own source",
+    "skyrl_train/view/server.py": "our own pages",
     "skyrl_train/contracts/bounded.py": "the reader",
     "skyrl_train/contracts/files.py": "holds a directory; reads nothing",
 }
@@ -80,6 +82,7 @@ WRITERS = {
     "skyrl_train/sandbox/runtime/podman/service.py": "the runtime's own directory",
     "skyrl_train/sandbox/runtime/server_lock.py": "the runtime's own directory, never through a link",
     "skyrl_train/sandbox/server_bundle.py": "a temporary directory",
+    "skyrl_train/view/index.py": "a lock in the user's cache, which is never a link",
     "skyrl_train/tasks/sinks.py": "the temporary file of `replaced`",
 }
 OURS = ("bounded.", "machine.", "self._machine.", "self.read_bytes", "reader.")

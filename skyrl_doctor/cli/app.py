@@ -13,6 +13,7 @@ COMMANDS = {
     "gate": "run the preflight checks, then start CMD; exit with status 78 if they refuse",
     "budget": "estimate the GPU memory that a run needs in each phase, and what reduces it",
     "diagnose": "find the root cause of a failed job in its logs",
+    "report": "write one HTML page about a job, a preflight or a diagnosis",
     "watch": "follow a running job and report its failures; stop or hold it on request",
     "list": "list the known failures and what finds them",
     "explain": "explain a failure: why it breaks training and how to fix it",

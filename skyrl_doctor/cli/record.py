@@ -16,6 +16,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help="configuration, as for preflight",
     )
+    parser.add_argument(
+        "--job",
+        metavar="JOB_DIR",
+        help="also collect a job's configuration, results, events, logs and summaries of its rollouts, without secrets",
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=20,
+        metavar="MB",
+        help="most megabytes that --job collects (default: 20)",
+    )
     add_examination(parser, targets=False)
 
 
@@ -37,6 +49,10 @@ def run(args: argparse.Namespace) -> int:
 
     if os.path.exists(os.path.join(args.directory, "machine.json")):
         raise UsageError(f"{args.directory} already holds a recording; give a new directory")
+    if args.job is not None and not os.path.isdir(args.job):
+        raise UsageError(f"--job {args.job}: no such directory")
+    if not 1 <= args.limit <= 2000:
+        raise UsageError(f"--limit {args.limit}: expected 1 to 2000 megabytes")
     machine = machine_of(args)
     recorder = Recorder(machine)
     options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a recording must serve every role
@@ -45,10 +61,30 @@ def run(args: argparse.Namespace) -> int:
     report = examine(recorder, LocalMachine(), options)
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
     try:
+        collected = _collect(args.job, args.directory, args.limit) if args.job is not None else ""
         recorder.write(args.directory, about=about)
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
     print_line(
-        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; check it before you send it"
+        f"recorded {recorder.size} answers{collected} in {args.directory}; secrets are replaced by tokens; check it before you send it"
     )
     return 0
+
+
+def _collect(job_dir: str, directory: str, limit_mb: int) -> str:
+    """Collects the job's files; the part of the sentence about them. The key of its runtime is a known secret."""
+    import contextlib
+    import os
+
+    from skyrl_doctor.bundle import LEFT_OUT, collect
+    from skyrl_doctor.machine.redact import Redactor, secrets_of
+    from skyrl_train.contracts import bounded
+    from skyrl_train.contracts.job_files import KEY
+
+    known = secrets_of(os.environ)
+    with contextlib.suppress(OSError):
+        known.append(bounded.read_text(os.path.join(job_dir, KEY), errors="replace").strip())
+    place = os.path.join(directory, "job")
+    bundle = collect(job_dir, place, Redactor(known), most_bytes=limit_mb * 1_000_000)
+    more = f" ({LEFT_OUT} names what was left out)" if bundle.left_out else ""
+    return f" and {bundle.written} files of the job{more}"

@@ -87,3 +87,25 @@ PLOTTED = {
     "mismatch KL": MISMATCH_KL,
 }
 """The figures of the live view."""
+
+MEMORY = {
+    "GPU memory (GiB)": Figure(verl=("perf/max_memory_allocated_gb", "actor/perf/max_memory_allocated_gb")),
+    "GPU memory reserved (GiB)": Figure(verl=("perf/max_memory_reserved_gb", "actor/perf/max_memory_reserved_gb")),
+    "host memory (GiB)": Figure(verl=("perf/cpu_memory_used_gb", "actor/perf/cpu_memory_used_gb")),
+}
+PHASES = {
+    "rollouts": Figure(verl=("timing_s/gen", "timing_s/generate_sequences"), skyrl=("timing/generate",)),
+    "reward": Figure(verl=("timing_s/reward",)),
+    "old log-probabilities": Figure(verl=("timing_s/old_log_prob",), skyrl=("timing/fwd_logprobs_values_reward",)),
+    "reference": Figure(verl=("timing_s/ref", "timing_s/RefPolicy")),
+    "values": Figure(verl=("timing_s/values",)),
+    "advantages": Figure(verl=("timing_s/adv",), skyrl=("timing/compute_advantages_and_returns",)),
+    "critic update": Figure(verl=("timing_s/update_critic",), skyrl=("timing/critic_train",)),
+    "policy update": Figure(
+        verl=("timing_s/update_actor",), skyrl=("timing/policy_train", "timing/train_critic_and_policy")
+    ),
+    "weight sync": Figure(verl=("timing_s/update_weights",), skyrl=("timing/sync_weights",)),
+    "checkpoint": Figure(verl=("timing_s/save_checkpoint",), skyrl=("timing/save_checkpoints",)),
+    "evaluation": Figure(verl=("timing_s/testing",), skyrl=("timing/eval",)),
+}
+"""The parts of a step. None lies inside another."""

@@ -1,4 +1,4 @@
-"""`skyrl-train show`: prints a transcript."""
+"""`skyrl-train show`: lists rollouts or prints a transcript."""
 
 import argparse
 import importlib
@@ -9,17 +9,23 @@ from pathlib import Path
 from skyrl_train.agent.journal import Unreadable, read
 from skyrl_train.agent.show import RESULT_CHARS, render_transcript, reward_line
 from skyrl_train.agent.tokens import retokenised
+from skyrl_train.cli.listed_rollouts import add_filters, file_of, filters_of, list_rollouts, page
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import printable
 from skyrl_train.contracts.screen import print_note
+from skyrl_train.view.filters import Filters
 
 NO_LIMIT = sys.maxsize
 LISTED = 100
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("transcript", type=Path, help="a file of transcripts with one JSON object on each line")
+    parser.add_argument(
+        "transcript",
+        type=Path,
+        help="a file of transcripts with one JSON object on each line, or a job directory",
+    )
     parser.add_argument(
         "--rollout",
         metavar="ID",
@@ -31,11 +37,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the model's directory; also compares the tokens of each reply with those that its text gives (AGT016)",
     )
     parser.add_argument("--full", action="store_true", help="print results in full")
+    parser.add_argument("--no-pager", action="store_true", help="print at once, also on a terminal")
+    add_filters(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints or lists the rollouts in one pass over the file. Exit status 1 if a line is broken."""
     path: Path = args.transcript
+    filters = filters_of(args)
+    if path.is_dir() or filters is not None:
+        if args.rollout is not None and filters is None:
+            path = file_of(path, args.rollout)
+        else:
+            return list_rollouts(path, filters or Filters(), text=args.text, pager=not args.no_pager)
     chosen: Transcript | None = None
     listed: list[str] = []
     found = 0
@@ -60,10 +74,11 @@ def run(args: argparse.Namespace) -> int:
     if several and args.tokenizer:
         raise UsageError(f"{path}: {found} rollouts, but --tokenizer compares one; name it with --rollout ID")
     compared = _compared(chosen, _encoder(args.tokenizer)) if args.tokenizer else ""
-    sys.stdout.write(
+    page(
         _list(listed, found)
         if several
-        else render_transcript(chosen, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
+        else render_transcript(chosen, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared,
+        pager=not args.no_pager,
     )
     for line in broken[:LISTED]:
         print_note(f"skyrl-train show: {path}, line {line.line}: {line.why}")

@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -40,6 +41,9 @@ LANES: dict[str, Callable[[], str | None]] = {
     "gpu": _gpu,
     "loaders": lambda: _any_of(_module("torch"), _module("safetensors")),
     "hang": lambda: _any_of(_beside("py-spy"), _module("torch"), _module("ray")),
+    "browser": lambda: _any_of(
+        _command("chromium"), None if os.environ.get("AXE_CORE") else "AXE_CORE does not name axe-core"
+    ),
     "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from job_samples import write_rollouts
 from skyrl_train.agent import journal
 from skyrl_train.agent.journal import append
 from skyrl_train.cli.app import dispatch
@@ -103,7 +104,7 @@ def test_no_file_and_no_readable_one(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert dispatch(["show", str(tmp_path)]) == 2
     assert capsys.readouterr().err.splitlines() == [
         f"skyrl-train show: {tmp_path}/none: No such file or directory",
-        f"skyrl-train show: {tmp_path}: Is a directory",
+        f"skyrl-train show: {tmp_path}: no transcripts found; expected files named step_N.jsonl",
     ]
 
 
@@ -164,3 +165,36 @@ def test_without_the_tokenizers_package_nothing_is_compared(
     assert capsys.readouterr().err == (
         "skyrl-train show: --tokenizer needs the package tokenizers, which is not installed here; run this in the training environment\n"
     )
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    write_rollouts(tmp_path / "job" / "rollouts", steps=3, prompts=2, samples=4)
+    return tmp_path / "job"
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    assert dispatch(["show", *words]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_job_lists_its_rollouts_in_one_line_each(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = listed(capsys, str(job))
+    assert len(lines) == 25
+    assert lines[-1] == "24 rollouts"
+    assert lines[0] == "step 1  s1p0-0  repo__task-1  0  FINISH_TOOL  5 turns  18 s  test_fix fails"
+
+
+def test_the_filters_of_a_list(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(capsys, str(job), "--step", "2")[-1] == "8 rollouts"
+    assert listed(capsys, str(job), "--text", "no such text") == ["0 rollouts"]
+    solved = listed(capsys, str(job), "--reward-from", "1", "--text", "window.owned")
+    assert [line for line in solved[:-1] if "  1  FINISH_TOOL" not in line] == []
+    assert len(solved) > 2
+    assert len(listed(capsys, str(job), "--failed")) + len(listed(capsys, str(job), "--reward-from", "1")) == 26
+
+
+def test_a_rollout_of_a_job_is_found(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(capsys, str(job), "--rollout", "s2p1-3")[0].startswith("task repo__task-3 · rollout s2p1-3")
+    assert dispatch(["show", str(job), "--rollout", "none"]) == 2
+    assert "list them with skyrl-train show" in capsys.readouterr().err

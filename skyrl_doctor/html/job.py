@@ -1,0 +1,232 @@
+"""Reads a job directory for the page: its steps, rollouts, events, configuration and node. Everything may be missing."""
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.html.cause import Cause, cause_of
+from skyrl_doctor.watch.follow.files import listing
+from skyrl_doctor.watch.observations import Step
+from skyrl_doctor.watch.read.steps import StepReader
+from skyrl_doctor.watch.summary.gather import gather
+from skyrl_train.contracts import bounded
+from skyrl_train.contracts.agent.summaries import Summary, directory_of, files_in, read, step_of
+from skyrl_train.contracts.job_files import COMPLETE, JOB_SUMMARIES
+from skyrl_train.contracts.typed import FormatError, as_object, parse_object
+from skyrl_train.contracts.verdict import FILE as VERDICT
+
+MOST_STEPS = 20_000
+MOST_ROLLOUTS = 60_000
+MOST_LOG_BYTES = 2 << 30
+MOST_CONFIG_BYTES = 1 << 20
+PIECE = 1 << 20
+CONFIGS = (".toml", ".conf", ".sh", ".yaml")
+SIGNS = frozenset({"config.json", "jobs.json", "events.jsonl", "watch.state.json", VERDICT, COMPLETE})
+"""Files by which a directory is known as a job's."""
+
+Rollouts = tuple[tuple[int | None, Summary], ...]
+
+
+@record(kw_only=True)
+class Job:
+    """What is known of a job. `notes` say what was not read, and why."""
+
+    events: tuple[Mapping[str, Any], ...] = ()
+    node: str = ""
+    gpus: int | None = None
+    wasted_s: float | None = None
+    wasted_from: str = ""
+    steps: tuple[Step, ...] = ()
+    rollouts: Rollouts = ()
+    configs: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    ends: tuple[tuple[str, float, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def begun_at(self) -> float | None:
+        return min((float(one["at"]) for one in self.events), default=None)
+
+    @property
+    def ended_at(self) -> float | None:
+        at = [float(one["at"]) for one in self.events] + [at for _, at, _ in self.ends]
+        return max(at, default=None)
+
+    @property
+    def duration_s(self) -> float | None:
+        """From the first event to the last one."""
+        begun, ended = self.begun_at, self.ended_at
+        return None if begun is None or ended is None else ended - begun
+
+
+def is_job(directory: str) -> bool:
+    """Whether a directory is a job's: it has a file that only a launch or a watch writes, or a log."""
+    try:
+        names = set(os.listdir(directory))
+    except OSError:
+        return False
+    return bool(names & SIGNS) or bool(listing([directory]).files)
+
+
+def read_job(directory: str) -> tuple[Job, Cause]:
+    """All that the page shows of a job, and the cause that its logs show."""
+    notes: list[str] = []
+    story = gather(directory)
+    job = Job(
+        events=story.events,
+        node=story.node or "",
+        gpus=story.gpus,
+        wasted_s=story.wasted_s,
+        wasted_from=story.wasted_from,
+        steps=_steps([seen.path for seen in listing([directory]).files], notes),
+        rollouts=_rollouts(directory, notes),
+        configs=tuple(_configs(directory)),
+        environment=tuple(_environment(directory)),
+        ends=tuple(_ends(directory)),
+        notes=(*notes, *story.unread),
+    )
+    return job, cause_of(story.diagnosis)
+
+
+def steps_in_log(path: str) -> tuple[Step, ...]:
+    """The training steps in one log."""
+    return _steps([path], [])
+
+
+def _steps(paths: list[str], notes: list[str]) -> tuple[Step, ...]:
+    """The steps of all logs in order. A step that several logs have, or that was repeated after a resume, is the last."""
+    found: dict[int, Step] = {}
+    for path in paths:
+        try:
+            for step in _steps_of(path):
+                found[step.step] = step
+        except OSError as error:
+            notes.append(f"{path}: {error.strerror}")
+        if len(found) > MOST_STEPS:
+            notes.append(f"only {MOST_STEPS} steps are read")
+            break
+    return tuple(found[number] for number in sorted(found)[:MOST_STEPS])
+
+
+def _steps_of(path: str) -> Iterator[Step]:
+    reader, kept, total = StepReader(), b"", 0
+    with bounded.open_file(path) as file:
+        while (piece := file.read(PIECE)) and total < MOST_LOG_BYTES:
+            total += len(piece)
+            text = kept + piece
+            end = text.rfind(b"\n") + 1
+            if not end and len(text) < 4 * PIECE:
+                kept = text
+                continue
+            yield from reader.take(text[: end or len(text)], 0.0)
+            kept = text[end:] if end else b""
+    yield from reader.take(kept, 0.0)
+
+
+def _rollouts(directory: str, notes: list[str]) -> Rollouts:
+    stored = os.path.join(directory, JOB_SUMMARIES)
+    if os.path.exists(stored):
+        return tuple(_stored(stored, notes))
+    found: list[tuple[int | None, Summary]] = []
+    broken = 0
+    try:
+        for step, summary in _summaries(directory):
+            broken += summary is None
+            found += [(step, summary)] if summary else []
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        notes.append(f"rollouts: {error.strerror}")
+    if len(found) + broken >= MOST_ROLLOUTS:
+        notes.append(f"only the first {MOST_ROLLOUTS} rollouts are read")
+    if broken:
+        notes.append(f"rollouts: {broken} invalid {'line' if broken == 1 else 'lines'}")
+    return tuple(found)
+
+
+def _summaries(directory: str) -> Iterator[tuple[int | None, Summary | None]]:
+    """The rollouts of all files, up to the limit."""
+    every = ((step_of(path), one) for path in files_in(directory_of(directory)) for _, one in read(path))
+    return itertools.islice(every, MOST_ROLLOUTS)
+
+
+def _stored(path: str, notes: list[str]) -> Iterator[tuple[int | None, Summary]]:
+    """The summaries in a bundle."""
+    for number, (_, line) in enumerate(bounded.lines(path, longest=1 << 16)):
+        if number >= MOST_ROLLOUTS:
+            notes.append(f"only the first {MOST_ROLLOUTS} rollouts are read")
+            return
+        try:
+            yield summary_of_stored(line or "")
+        except (FormatError, TypeError):
+            notes.append(f"{JOB_SUMMARIES}: line {number + 1} is invalid")
+            return
+
+
+def summary_of_stored(line: str) -> tuple[int | None, Summary]:
+    """A line of a bundle's summaries: the step, and the fields of a Summary. Raises FormatError."""
+    one = parse_object(line, JOB_SUMMARIES)
+    return one.integer("step", None), Summary(
+        rollout=one.text("rollout"),
+        task=one.text("task"),
+        finish=one.text("finish"),
+        detail=one.text("detail"),
+        reward=one.number("reward", None),
+        why=one.text("why"),
+        masked=one.value("masked") is True,
+        turns=one.integer("turns"),
+        prompt=one.integer("prompt"),
+        written=one.integer("written"),
+        read=one.integer("read"),
+        call_errors=one.integer("call_errors"),
+        reply_s=one.number("reply_s"),
+        command_s=one.number("command_s"),
+        duration_s=one.number("duration_s"),
+        tools=one.texts("tools"),
+    )
+
+
+def _configs(directory: str) -> Iterator[tuple[str, str]]:
+    """The configurations that the launch copied."""
+    for name in sorted(os.listdir(directory)):
+        if not name.endswith(CONFIGS):
+            continue
+        try:
+            yield name, bounded.read_text(os.path.join(directory, name), most_bytes=MOST_CONFIG_BYTES, errors="replace")
+        except OSError:
+            continue
+
+
+def _environment(directory: str) -> Iterator[tuple[str, str]]:
+    """What the gate recorded of the node."""
+    verdict = _object(os.path.join(directory, VERDICT))
+    for name in ("node", "role"):
+        if isinstance(verdict.get(name), str):
+            yield name, verdict[name]
+    gpus = verdict.get("gpus")
+    if isinstance(gpus, list):
+        yield "GPUs", ", ".join(map(str, gpus)) or "none"
+    versions = verdict.get("versions")
+    yield from ((str(name), str(text)) for name, text in (versions.items() if isinstance(versions, dict) else ()))
+
+
+def _ends(directory: str) -> Iterator[tuple[str, float, str]]:
+    """How each of the two jobs ended."""
+    for role in ("runtime", "trainer"):
+        try:
+            one = as_object(_object(os.path.join(directory, f"{role}_ended.json")))
+            status, reason = one.integer("status"), one.text("reason", "")
+            yield role, one.number("at"), f"exited with status {status}{f': {reason}' if reason else ''}"
+        except FormatError:
+            continue
+
+
+def _object(path: str) -> Mapping[str, Any]:
+    try:
+        data = json.loads(bounded.read_text(path))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,138 @@
+"""Finds out what a SOURCE of the report is, by what it holds, and reads it. What is not recognised is refused."""
+
+import dataclasses
+import os
+import time
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Outcome
+from skyrl_doctor.core.record import record
+from skyrl_doctor.html.cause import Cause, cause_in, cause_of
+from skyrl_doctor.html.job import Job, is_job, read_job, steps_in_log
+from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.report.read import outcomes
+from skyrl_doctor.watch.observations import Step
+from skyrl_train.contracts import bounded
+from skyrl_train.contracts.typed import Fields, FormatError, parse_object
+
+GATES = (("gate_trainer.json", "gate of the trainer"), ("gate_runtime.json", "gate of the runtime"))
+JOB = "job"
+"""The job's files in a bundle."""
+RECORDING = "machine.json"
+_FORMS = (
+    "expected a job directory, a recording or bundle of `skyrl-doctor record`, the JSON report of `preflight` or "
+    "`diagnose`, or a log"
+)
+
+
+@record(kw_only=True)
+class Examined:
+    """The result of a preflight. `facts` are names and values: host, role, targets."""
+
+    title: str
+    verdict: str
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@record(kw_only=True)
+class Subject:
+    """What the page is about."""
+
+    name: str
+    kind: str
+    examined: tuple[Examined, ...] = ()
+    cause: Cause | None = None
+    steps: tuple[Step, ...] = ()
+    job: Job | None = None
+    machine: str = ""
+    """The directory of a recording, which is still to be examined."""
+
+
+def read_subject(source: str) -> Subject:
+    """Raises UsageError if the source is unreadable or not recognised."""
+    if os.path.isdir(source):
+        return _directory(source)
+    try:
+        with bounded.open_file(source) as file:
+            begin = file.read(1)
+    except OSError as error:
+        raise UsageError(f"{source}: {error.strerror}") from None
+    if begin == b"{" and (found := _json(source)) is not None:
+        return found
+    return _log(source)
+
+
+def _directory(path: str) -> Subject:
+    name = os.path.basename(os.path.abspath(path))
+    has_machine = os.path.isfile(os.path.join(path, RECORDING))
+    inner = os.path.join(path, JOB)
+    if has_machine and os.path.isdir(inner):
+        return dataclasses.replace(_job(inner, name, "bundle"), machine=path)
+    if has_machine:
+        return Subject(name=name, kind="recording", machine=path)
+    if is_job(path):
+        return _job(path, name, "job")
+    raise UsageError(f"{path} holds no job, recording or log; {_FORMS}")
+
+
+def _job(path: str, name: str, kind: str) -> Subject:
+    job, cause = read_job(path)
+    return Subject(name=name, kind=kind, examined=tuple(_gates(path)), cause=cause, steps=job.steps, job=job)
+
+
+def _gates(path: str) -> list[Examined]:
+    found = []
+    for file, title in GATES:
+        try:
+            found.append(_examined(parse_object(bounded.read_bytes(os.path.join(path, file)), file), title))
+        except (OSError, FormatError):
+            continue
+    return found
+
+
+def _json(source: str) -> Subject | None:
+    """The subject of a JSON report; None for another file that begins with a brace, such as a log of JSON lines."""
+    name = os.path.basename(source)
+    try:
+        data = parse_object(bounded.read_bytes(source), name)
+    except (OSError, FormatError):
+        return None
+    try:
+        if "outcomes" in data:
+            return Subject(name=name, kind="preflight", examined=(_examined(data, "preflight"),))
+        if "runs" in data:
+            runs = [
+                _examined(one, " ".join(one.inner("target").texts("files")) or "run") for one in data.objects("runs")
+            ]
+            return Subject(name=name, kind="preflight", examined=tuple(runs))
+        if "matches" in data:
+            return Subject(name=name, kind="diagnosis", cause=cause_in(data))
+    except FormatError as error:
+        raise UsageError(f"{source} is not a report of this version: {error}") from None
+    raise UsageError(f"{source} is JSON, but not a report; {_FORMS}")
+
+
+def _examined(data: Fields, title: str) -> Examined:
+    target = data.inner("target")
+    return Examined(
+        title=title,
+        verdict=data.choice("verdict", ["pass", "fail", "unknown"]),
+        outcomes=outcomes(data),
+        notes=data.texts("notes", ()),
+        facts=(
+            ("host", data.text("host")),
+            ("role", data.text("role")),
+            ("configuration", " ".join(target.texts("files")) or "none"),
+            ("doctor", data.text("version")),
+        ),
+    )
+
+
+def _log(source: str) -> Subject:
+    found = diagnose([source], site_s=time.localtime().tm_gmtoff)
+    if not found.read:
+        raise UsageError(f"{found.unread[0] if found.unread else source}; {_FORMS}")
+    name = os.path.basename(source)
+    return Subject(name=name, kind="log", cause=cause_of(found.diagnosis), steps=steps_in_log(source))

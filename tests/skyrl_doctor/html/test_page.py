@@ -1,0 +1,221 @@
+"""The report page: what it shows of each kind of source, and that nothing in it can run or leave it."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from job_samples import ATTACK, SECRET, gate_report, make_job
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.html.clean import cleaned
+from skyrl_doctor.html.page import render, verdict
+from skyrl_doctor.html.subject import read_subject
+
+URLS = re.compile(r"^(?:#|$)")
+
+
+class Structure(HTMLParser):
+    """The elements of a page, its visible text, and all attributes that could load or run something."""
+
+    VOID = frozenset({"meta", "br", "col", "rect", "path", "line", "polyline", "circle"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+        self.text: list[str] = []
+        self.risky: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name.startswith("on") or name in ("src", "srcset", "style", "action", "xlink:href", "data"):
+                self.risky.append(f"{tag} {name}")
+            if name == "href":
+                self.links.append(value or "")
+            if name == "id":
+                self.ids.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def structure(page: str) -> Structure:
+    found = Structure()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    return found
+
+
+def page_of(source: Path) -> str:
+    return render(read_subject(str(source)), made="now")
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    return make_job(tmp_path / "job")
+
+
+def test_the_page_of_a_job_has_every_section(job: Path) -> None:
+    page = page_of(job)
+    titles = re.findall(r"<h2 [^>]*>([^<]*)</h2>", page)
+    assert titles == [
+        "Cause and consequences",
+        "Findings: gate of the trainer",
+        "Timeline",
+        "Training steps",
+        "Rollouts",
+        "Configuration",
+        "Environment",
+    ]
+    assert "MEM002 backward-out-of-memory" in page
+    assert re.findall(r"<figcaption><b>([^<]*)</b>", page)[:4] == ["Timeline", "reward", "response length", "entropy"]
+    assert "1 not finite" in page
+
+
+def test_nothing_in_the_page_can_run_or_load(job: Path) -> None:
+    found = structure(page_of(job))
+    assert found.names & {"script", "iframe", "object", "embed", "link", "img", "base", "form", "input"} == set()
+    assert found.risky == []
+    assert [link for link in found.links if not URLS.match(link)] == []
+
+
+def test_a_text_of_a_log_is_text(job: Path) -> None:
+    page = page_of(job)
+    assert "<script>window.owned = 1</script>" in "".join(structure(page).text)
+    assert [char for char in "\x1b\x00\x07\u202e\x9b" if char in page] == []
+
+
+def test_the_policy_forbids_scripts_and_names_the_style(job: Path) -> None:
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page_of(job))
+    assert re.fullmatch(
+        r"default-src &#x27;none&#x27;; style-src &#x27;sha256-[\w+/=]{44}&#x27;; "
+        r"base-uri &#x27;none&#x27;; form-action &#x27;none&#x27;",
+        policy,
+    )
+
+
+def test_each_link_leads_to_an_element(job: Path) -> None:
+    found = structure(page_of(job))
+    assert len(found.ids) == len(set(found.ids))
+    assert {link.removeprefix("#") for link in found.links} - set(found.ids) == set()
+    assert "#config-0-11" in found.links  # the finding's line of the configuration
+
+
+def test_each_picture_has_words(job: Path) -> None:
+    page = page_of(job)
+    pictures = re.findall(r"<svg [^>]*>", page)
+    assert len(pictures) > 8
+    assert [one for one in pictures if 'role="img"' not in one or not re.search(r'aria-label="[^"]{8}', one)] == []
+
+
+def test_no_secret_is_in_the_page(job: Path, tmp_path: Path) -> None:
+    assert SECRET in (job / "training_42.out").read_text()
+    (job / "config.toml").write_text(f'[data]\napi_key = "{SECRET}"\n')
+    out = tmp_path / "report.html"
+    assert dispatch(["report", str(job), "-o", str(out)]) == 0
+    assert SECRET not in out.read_text(encoding="utf-8")
+    assert "api_key" in out.read_text(encoding="utf-8")
+
+
+def test_long_paths_of_a_picture_are_complete(tmp_path: Path) -> None:
+    page = page_of(make_job(tmp_path / "job", steps=400, prompts=1, samples=1))
+    assert "letters left out" not in page
+    assert "characters left out" not in page
+    (points,) = re.findall(r'aria-label="reward:[^>]*>.*?<polyline class="c0" points="([^"]*)"', page)
+    assert len(points.split()) == 400
+
+
+def test_the_page_of_500_steps_of_16_rollouts_is_small(tmp_path: Path) -> None:
+    page = page_of(make_job(tmp_path / "job", steps=500, prompts=4, samples=4, attack="ordinary text"))
+    assert len(page.encode()) < 3_000_000
+    assert page.count("h") > 8000
+
+
+def test_a_huge_line_of_a_log_is_clipped(job: Path) -> None:
+    with (job / "training_42.out").open("a", encoding="utf-8") as log:
+        log.write("x" * (10 << 20) + "\nRuntimeError: " + "y" * (10 << 20) + "\n")
+    assert len(page_of(job)) < 400_000
+
+
+def test_a_preflight(tmp_path: Path) -> None:
+    path = tmp_path / "preflight.json"
+    path.write_text(json.dumps(gate_report()), encoding="utf-8")
+    assert verdict(read_subject(str(path))) == ("fail", "fail", "1 error in 1 examination.")
+    assert "lower max_tokens" in page_of(path)
+
+
+def test_several_runs(tmp_path: Path) -> None:
+    path = tmp_path / "preflight.json"
+    runs = {"schema": 1, "verdict": "fail", "runs": [gate_report(), gate_report()], "refused": []}
+    path.write_text(json.dumps(runs), encoding="utf-8")
+    assert len(re.findall("<h2 ", page_of(path))) == 2
+
+
+def test_a_diagnosis(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["diagnose", str(job / "training_42.out"), "--format", "json"]) == 1
+    path = tmp_path / "diagnosis.json"
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    word, style, sentence = verdict(read_subject(str(path)))
+    assert (word, style) == ("failed", "fail")
+    assert sentence.startswith("MEM002 backward-out-of-memory: ")
+
+
+def test_a_log(job: Path) -> None:
+    page = page_of(job / "training_42.out")
+    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == ["Cause and consequences", "Training steps"]
+
+
+def test_a_recorded_machine(tmp_path: Path) -> None:
+    machines = Path(__file__).parents[2] / "machines"
+    recording = next(path for path in sorted(machines.iterdir()) if (path / "machine.json").exists())
+    out = tmp_path / "report.html"
+    assert dispatch(["report", str(recording), "-o", str(out)]) == 0
+    assert "Findings: the recorded machine" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (str, "No such file"),
+        (lambda path: path.mkdir(), "holds no job, recording or log"),
+        (lambda path: path.write_text('{"a": 1}'), "is JSON, but not a report"),
+        (lambda path: path.write_text('{"outcomes": 3}'), "is not a report of this version"),
+    ],
+)
+def test_what_is_not_recognised_is_refused(
+    make: object, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "source"
+    assert callable(make)
+    make(path)
+    assert dispatch(["report", str(path), "-o", str(tmp_path / "report.html")]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_an_unknown_job_says_unknown(tmp_path: Path) -> None:
+    (tmp_path / "jobs.json").write_text("{}")
+    page = page_of(tmp_path)
+    assert "<dt>duration</dt><dd>unknown</dd>" in page
+    assert "No events: the job was not watched." in page
+
+
+def test_redaction_reaches_each_text() -> None:
+    assert cleaned({"a": ("x", ["secret"])}, lambda text: text.replace("secret", "-")) == {"a": ("x", ["-"])}
+
+
+def test_the_attack_would_show() -> None:
+    assert {"<script>", "\u202e", "\x1b"} <= {part for part in ("<script>", "\u202e", "\x1b") if part in ATTACK}
