@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from skyrl_doctor import inventory
+from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -219,6 +220,7 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
         versions=inventory.stack_versions(gathering.results),
         traits=_traits(gathering, options),
         finished_at=reader.now(),
+        pages={entry.id: entry.url for entry in catalogue().entries},
     )
 
 

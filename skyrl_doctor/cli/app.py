@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from skyrl_doctor.cli.examples import EXAMPLES
 from skyrl_doctor.core.errors import UsageError
 from skyrl_train.contracts.command_line import Program, command_of
 from skyrl_train.contracts.command_line import dispatch as run
@@ -20,6 +21,8 @@ COMMANDS = {
     "fix": "show how to fix the findings; --apply edits the configuration and creates directories",
     "site-check": "check a site's installation of the Slurm scripts, with one job of each kind",
     "record": "record what the probes read from this machine, without secrets",
+    "completion": "print the shell's script that completes commands, options and failures",
+    "manual": "write the man pages",
 }
 
 
@@ -38,6 +41,7 @@ SKYRL_DOCTOR = Program(
     package="skyrl_doctor.cli",
     commands=COMMANDS,
     bad_input=UsageError,
+    examples=EXAMPLES,
     modules={"list": "listing", "site-check": "site_check"},
     clean=_without_secrets,
 )

@@ -77,6 +77,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="format of the report (default: auto, which is text, with colour on a terminal)",
     )
     parser.add_argument("--output", metavar="F", help="write the report to this file in one step")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v", "--verbose", action="store_true", help="print each finding in full, and the passed and skipped checks"
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print only findings and unknown checks")
+    parser.add_argument("--show-skips", action="store_true", help="also print why each skipped check was skipped")
 
 
 def parse_seconds(text: str) -> float:

@@ -4,11 +4,14 @@ Names of files, keys, jobs and models come from outside. None of them may contro
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 
 from skyrl_train.contracts.printable import one_line, printable
+
+NARROWEST, USUAL, WIDEST = 40, 80, 200
 
 
 class Screen:
@@ -38,6 +41,18 @@ def guarded() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """The width to lay text out for: $COLUMNS, else that of the terminal, else 80 for logs and pipes."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isascii() and asked.isdigit() and len(asked) < 6:
+        return max(NARROWEST, min(int(asked), WIDEST))
+    try:
+        out = sys.stdout if stream is None else stream
+        return max(NARROWEST, min(os.get_terminal_size(out.fileno()).columns or USUAL, WIDEST))
+    except (OSError, ValueError, AttributeError):  # not a terminal, or closed
+        return USUAL
 
 
 def print_line(text: str) -> None:
