@@ -2,6 +2,9 @@
 
 docs/checks/<ID>.md           the page of a known failure, from the docstring of its file
 docs/failures.md              the catalogue: the check, the fix and the test of each failure
+docs/run-config.md            every setting of a run
+docs/run_config.schema.json   the JSON Schema of a run's settings
+skyrl_train/config/read_by.json   the checks that read each setting
 docs/schema-1.json            the JSON Schema of the report
 docs/schema-diagnose-1.json   the JSON Schema of a diagnosis
 """
@@ -13,11 +16,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from skyrl_doctor import reference
 from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.registry import discover
 from skyrl_doctor.found_by import finders, found_by, page
 from skyrl_doctor.page import parse
+from skyrl_train.config import schema as run_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "checks"
@@ -48,9 +53,13 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     built = {check.id: check for check in checks}
     schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
     diagnosis = pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b""
+    found = reference.read_by({entry.id: entry.module for entry in catalogue().entries}, checks)
     return {
         **{_page_path(entry): f"{failure_page(entry, built.get(entry.id))}\n" for entry in catalogue().entries},
         "docs/failures.md": "\n".join(failures(built)) + "\n",
+        "docs/run-config.md": "\n".join(reference.page(found)) + "\n",
+        "docs/run_config.schema.json": run_schema.text(),
+        "skyrl_train/config/read_by.json": reference.read_by_text(found),
         "docs/schema-1.json": schema.decode("utf-8"),
         "docs/schema-diagnose-1.json": diagnosis.decode("utf-8"),
     }

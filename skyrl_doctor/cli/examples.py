@@ -43,6 +43,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("record recording/", "store what the probes read on this machine"),
         ("preflight --from recording/ run.toml", "examine that machine elsewhere"),
     ),
+    "read": (("read train.sh", "print the settings that the script gives, named as in a run.toml"),),
     "completion": (("completion bash", "print the script that completes commands and options in bash"),),
     "manual": (("manual DIR", "write the man pages into DIR/man1"),),
 }

@@ -18,7 +18,10 @@ MOST = 8
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "words", nargs="+", metavar="ID|SLUG|WORD", help="a failure, such as GPU001 or mig-uuid, or words of its page"
+        "words",
+        nargs="+",
+        metavar="NAME",
+        help="id or slug of a failure, such as GPU001 or mig-uuid, or words of its page",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 

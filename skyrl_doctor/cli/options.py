@@ -26,6 +26,11 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
     add_versions(parser)
     parser.add_argument("--waivers", metavar="FILE", help="TOML file with a [waivers] table")
     parser.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="settings of the doctor; none ignores them (default: skyrl-doctor.toml here or in the repository)",
+    )
+    parser.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         default="error",

@@ -28,6 +28,7 @@ def options_of(args: argparse.Namespace) -> Options:
         selected=split_lists(args.select),
         ignored=split_lists(args.ignore),
         waiver_file=args.waivers,
+        settings_file=args.settings_file,
         fail_on=Severity[args.fail_on.upper()],
         deadline_s=args.deadline,
         started=args.started,

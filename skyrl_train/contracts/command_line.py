@@ -1,5 +1,6 @@
 """What both command lines share: parse, import only the module of the command, return an exit status."""
 
+import argparse
 import importlib
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ class Program(NamedTuple):
     bad_input: type[Exception]
     examples: Mapping[str, Sequence[tuple[str, str]]] = {}  # of each command: its words, and what they do
     modules: Mapping[str, str] = {}  # for commands whose module has another name
+    prepare: Callable[[argparse.Namespace, Sequence[str]], None] = lambda _args, _words: None  # before the command runs
     clean: Callable[[str], str] = str  # removes secrets from a refusal, which may quote a command line
 
 
@@ -46,6 +48,7 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and others ignore it on purpose
             signal.signal(number, _terminate)
     try:
+        program.prepare(args, words)
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
         print_note(f"{program.name} {args.command}: {program.clean(str(error))}")

@@ -27,7 +27,8 @@ complete -o default -F {function} {name}
 
 def script(program: Program, shell: str, more: Mapping[str, Sequence[str]]) -> str:
     """The script. `more` are words of a command that its parser does not list, such as ids."""
-    cases = [f"    {pattern}) words={shlex.quote(' '.join(words))} ;;\n" for pattern, words in _cases(program, more)]
+    narrow = dict(reversed([*_cases(program, more)]))  # the first of several actions with one option counts
+    cases = [f"    {pattern}) words={shlex.quote(' '.join(words))} ;;\n" for pattern, words in reversed(narrow.items())]
     text = _SCRIPT.format(
         function=f"_{re.sub(r'[^a-z]', '_', program.name)}",
         commands="|".join(program.commands),

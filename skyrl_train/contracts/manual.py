@@ -77,4 +77,5 @@ def _entries(made: Parser) -> Iterator[str]:
 def _text(text: str) -> str:
     """Text for roff: backslashes and hyphens as they are, and no line that begins as a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", escaped)
     return re.sub(r"^([.'])", r"\\&\1", escaped, flags=re.MULTILINE)
