@@ -58,7 +58,9 @@ def data(plan: "Plan") -> dict[str, Any]:
         "schema": 1,
         "dialect": plan.dialect,
         "settings": [
-            {"setting": key, **_value(one, redact)} for key, one in plan.values.items() if one.value is not None
+            {"setting": key, **_value(one, redact)}
+            for key, one in plan.values.items()
+            if one.value is not None and not _has_parts(one.value)
         ],
         "others": [_value(one, redact) for one in others],
         "problems": [redact(problem.message) for problem in plan.problems],

@@ -45,7 +45,7 @@ def show(
 
     console = Console(file=unguarded(out), highlight=False, markup=False, emoji=False, soft_wrap=True)
     for line in laid_out:
-        console.print(_styled(line))
+        console.print(styled(line))
 
 
 def use_colour(environ: Mapping[str, str]) -> bool:
@@ -53,7 +53,8 @@ def use_colour(environ: Mapping[str, str]) -> bool:
     return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
-def _styled(line: Line) -> "Text":
+def styled(line: Line) -> "Text":
+    """The line with its label or text in colour."""
     from rich.text import Text
 
     full = str(line)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 OTHER_LAYOUT = "prime-rl"
 """Its trainer and its server have GPUs of their own, so its defaults do not suit a run that shares them."""
+OF_THE_LAYOUT = ("rollout.tensor_parallel_size", "rollout.gpu_memory_utilization")
 LIMIT_S = 60.0
 MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
 
@@ -64,9 +65,11 @@ def _translated(args: argparse.Namespace) -> "tuple[dict[str, object], tuple[str
     from skyrl_train.config.translate import translate
 
     found = _read_by_doctor(args.sources)
-    keeps_defaults = not found["dialect"].startswith(OTHER_LAYOUT)
-    read = (one for one in map(_read, found["settings"]) if one.place or keeps_defaults)
-    made = translate(tuple(read), tuple(map(_read, found["others"])))
+    read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
+    if found["dialect"].startswith(OTHER_LAYOUT):
+        others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
+        read = tuple(one for one in read if one.place and one.setting not in OF_THE_LAYOUT)
+    made = translate(read, others)
     values = dict(made.values)
     if "model.path" not in values:
         values["model.path"] = args.model or MODEL
