@@ -1,13 +1,12 @@
 """skyrl-doctor list: prints every known failure and what finds it."""
 
 import argparse
-import os
 import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from skyrl_train.contracts.screen import columns, print_lines, print_note
+from skyrl_train.contracts.screen import limit, print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
@@ -40,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         sys.stdout.write(encode({"schema": 1, "failures": known, "notes": list(registry.broken)}))
         return 0
-    print_lines(table(known, columns() if sys.stdout.isatty() or "COLUMNS" in os.environ else None))
+    print_lines(table(known, limit()))
     for note in registry.broken:
         print_note(f"skyrl-doctor list: {note}")
     return 0
