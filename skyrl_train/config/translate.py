@@ -50,7 +50,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     left += [f"{one.place}: {one.name} = {one.value}: a run.toml has no such setting" for one in others]
     values, refused = _accepted(values)
     places = {one.setting: one for one in (*_derived(read), *read)}
-    left += [f"{places[key].place or 'default'}: {places[key].name}: {why}" for key, why in refused.items()]
+    left += [f"{places[key].place}: {places[key].name}: {why}" for key, why in refused.items() if places[key].place]
     return Translated(
         {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}, tuple(left)
     )

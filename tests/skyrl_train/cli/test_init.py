@@ -99,6 +99,7 @@ def test_what_differs_between_the_frameworks() -> None:
         Read("actor.strategy", "strategy", "megatron", place="a:5"),
         Read("trainer.steps", "steps", "$N", unknown="N is not set", place="a:6"),
         Read("critic.path", "critic", "/m"),
+        Read("rollout.load_format", "load_format", "dummy_dtensor"),
     )
     assert translate(read, ()) == Translated(
         {
