@@ -27,7 +27,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "list": (
         ("list", "list all known failures"),
-        ("list out of memory", "list those whose page has these words"),
+        ("list out of memory", "list the failures with these words in their pages"),
     ),
     "explain": (
         ("explain GPU001", "print the page of a failure"),

@@ -16,7 +16,9 @@ INDENT = " " * 8
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="WORD", help="list only the failures whose page has these words")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="list only the failures with these words in their pages"
+    )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="default: text, one line per failure"
     )

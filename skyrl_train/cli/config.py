@@ -21,8 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     verbs.add_parser("defaults", help="print a run.toml with every key, its meaning and its default")
     verbs.add_parser("schema", help="print the JSON Schema of a run.toml, for an editor")
     parser.epilog = (
-        "Editors with the taplo language server (VS Code: Even Better TOML) check and complete a run.toml whose first "
-        f"line is `{SCHEMA_LINE}`, beside the file that `config schema` prints."
+        "Editors with the taplo language server (VS Code: Even Better TOML) check and complete a run.toml if its first "
+        f"line is `{SCHEMA_LINE}` and the output of `config schema` is in that file."
     )
 
 

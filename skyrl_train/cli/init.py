@@ -33,9 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", metavar="FILE", help="the training tasks, .parquet or .jsonl (default: ask)")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of the trainer (default: ask)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    parser.epilog = (
-        "Exit status: 0 written, 2 bad input. What could not be carried over is printed and stands in the file."
-    )
+    parser.epilog = "Exit status: 0 written, 2 bad input. What could not be carried over is printed, and written into the file as comments."
 
 
 def run(args: argparse.Namespace) -> int:

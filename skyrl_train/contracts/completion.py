@@ -43,13 +43,15 @@ def _cases(program: Program, more: Mapping[str, Sequence[str]]) -> Iterator[tupl
     yield '" "*', [*program.commands, "--help", "--version"]
     for name in program.commands:
         made = parser(program, name).below()[name]
-        for action in (action for one in made.tree() for action in one.shown()):
-            for option in action.option_strings:
-                if action.choices:
-                    yield f'"{name} {option}"', [str(choice) for choice in action.choices]
-                elif action.nargs != 0:
-                    yield f'"{name} {option}"', []  # a file, or a value of the user's
+        yield from _values(name, made)
         yield f'"{name} "*', [*_positional(made), *more.get(name, ()), *dict.fromkeys(made.options())]
+
+
+def _values(name: str, made: Parser) -> Iterator[tuple[str, list[str]]]:
+    """The values that follow each option; none for a file or a value of the user's."""
+    for action in (action for one in made.tree() for action in one.shown() if action.nargs != 0):
+        for option in action.option_strings:
+            yield f'"{name} {option}"', [str(choice) for choice in action.choices or ()]
 
 
 def _positional(made: Parser) -> Iterator[str]:
