@@ -14,6 +14,7 @@ from skyrl_doctor.core.record import record
 _ID = re.compile(r"[A-Z]{3}[0-9]{3}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _KEYS = {"slug", "when", "core"}
+PAGES = "https://github.com/skyrl-doctor/skyrl-doctor/blob/main/docs/checks"
 
 
 class When(StrEnum):
@@ -51,6 +52,11 @@ class Entry:
     def module(self) -> str:
         """The module that holds all that is known of it, such as checks.gpu.mig_uuid."""
         return f"checks.{self.family.lower()}.{self.slug.replace('-', '_')}"
+
+    @property
+    def url(self) -> str:
+        """The address of its page."""
+        return f"{PAGES}/{self.id}.md"
 
 
 @record

@@ -2,25 +2,38 @@
 
 docs/checks/<ID>.md           the page of a known failure, from the docstring of its file
 docs/failures.md              the catalogue: the check, the fix and the test of each failure
+docs/finding.svg              the picture of the README: findings on a terminal
+docs/run-config.md            every setting of a run
+docs/run_config.schema.json   the JSON Schema of a run's settings
+skyrl_train/config/read_by.json   the checks that read each setting
 docs/schema-1.json            the JSON Schema of the report
 docs/schema-diagnose-1.json   the JSON Schema of a diagnosis
 """
 
 import argparse
+import dataclasses
+import io
 import pkgutil
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from skyrl_doctor import reference
 from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import Check
+from skyrl_doctor.core.model import Outcome
 from skyrl_doctor.core.registry import discover
+from skyrl_doctor.examination import Options, run
 from skyrl_doctor.found_by import finders, found_by, page
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.page import parse
+from skyrl_train.config import schema as run_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "checks"
+BROKEN = str(ROOT / "examples/verl/grpo_broken.sh")
+_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _CODE = re.compile(r"(`[^`\n]*`)")
 
 
@@ -48,12 +61,51 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     built = {check.id: check for check in checks}
     schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
     diagnosis = pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b""
+    found = reference.read_by({entry.id: entry.module for entry in catalogue().entries}, checks)
     return {
         **{_page_path(entry): f"{failure_page(entry, built.get(entry.id))}\n" for entry in catalogue().entries},
         "docs/failures.md": "\n".join(failures(built)) + "\n",
+        "docs/finding.svg": picture(),
+        "docs/run-config.md": "\n".join(reference.page(found)) + "\n",
+        "docs/run_config.schema.json": run_schema.text(),
+        "skyrl_train/config/read_by.json": reference.read_by_text(found),
         "docs/schema-1.json": schema.decode("utf-8"),
         "docs/schema-diagnose-1.json": diagnosis.decode("utf-8"),
     }
+
+
+def picture() -> str:
+    """The findings of an example as a terminal shows them. Nothing in the picture is fetched from elsewhere."""
+    from rich.console import Console
+
+    from skyrl_doctor.report.lines import lines
+    from skyrl_doctor.report.terminal import styled
+
+    machine = LocalMachine()
+    options = Options(targets=(BROKEN,), selected=("CFG001", "CFG002"), structure_only=True)
+    report = dataclasses.replace(
+        run(machine, machine, options),
+        host="login1",
+        roles=("login",),
+        duration_s=0.31,
+        targets=("train.sh",),
+        target_names=(),
+    )
+    report = dataclasses.replace(report, outcomes=tuple(map(_named_as_script, report.outcomes)))
+    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for line in lines(report, 96):
+        console.print(styled(line), soft_wrap=True)
+    svg = console.export_svg(title="skyrl-doctor preflight train.sh", unique_id="finding")
+    return _FONT.sub("", svg)
+
+
+def _named_as_script(outcome: Outcome) -> Outcome:
+    """The outcome with the example's file named as a user's script."""
+    found = tuple(
+        dataclasses.replace(one, location=dataclasses.replace(one.location, file="train.sh")) if one.location else one
+        for one in outcome.findings
+    )
+    return dataclasses.replace(outcome, findings=found)
 
 
 def stale_pages(root: Path, expected: Mapping[str, str]) -> Iterator[str]:

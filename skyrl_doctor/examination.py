@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from skyrl_doctor import inventory
+from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -52,6 +53,7 @@ class Options:
     selected: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     waiver_file: str | None = None
+    settings_file: str | None = None
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
@@ -214,12 +216,26 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
         version=VERSION,
         host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
-        notes=tuple(map(redact, (*context.registry.broken, *notes(waivers, today), *_combined(context.plan)))),
+        notes=tuple(
+            map(
+                redact,
+                (*context.registry.broken, *notes(waivers, today), *_combined(context.plan), *_settings(options)),
+            )
+        ),
         gpus=inventory.device_uuids(gathering.results),
         versions=inventory.stack_versions(gathering.results),
         traits=_traits(gathering, options),
         finished_at=reader.now(),
+        pages={entry.id: entry.url for entry in catalogue().entries},
     )
+
+
+def _settings(options: Options) -> tuple[str, ...]:
+    """Says which settings of the doctor were used."""
+    if options.settings_file is None:
+        return ()
+    ignored = f": ignores {', '.join(options.ignored)}" if options.ignored else ""
+    return (f"settings of {options.settings_file}{ignored}",)
 
 
 def _combined(plan: Plan) -> tuple[str, ...]:
@@ -240,8 +256,9 @@ def _traits(gathering: Gathering, options: Options) -> dict[str, str]:
 
 
 def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Waiver, ...]:
-    """The waivers of --waivers and of the targets' [waivers] tables."""
-    tables = [(path, _toml(reader, path).get("waivers")) for path in options.targets if path.endswith(".toml")]
+    """The waivers of --waivers, of the doctor's settings and of the targets' [waivers] tables."""
+    files = (*options.targets, *([options.settings_file] if options.settings_file else []))
+    tables = [(path, _toml(reader, path).get("waivers")) for path in files if path.endswith(".toml")]
     if options.waiver_file is not None:
         table = _toml(reader, options.waiver_file).get("waivers")
         if table is None:

@@ -109,7 +109,7 @@ def test_decisions_have_one_form() -> None:
 
 
 def test_the_finding_on_the_first_page_is_a_real_one(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["preflight", "--from", str(MACHINES / "mig_one_slice"), "--role", "gpu", "--select", "GPU001"]
+    asked = ["preflight", "-v", "--from", str(MACHINES / "mig_one_slice"), "--role", "gpu", "--select", "GPU001"]
     assert dispatch([*asked, "--format", "text"]) == 1
     shown = re.findall(
         r"^```text\n(.*?)^```$", (DOCS / "index.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE

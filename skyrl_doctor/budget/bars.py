@@ -7,8 +7,8 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_train.memory import Component, PhaseBudget
 
 WIDTH = 48
+"""Most columns for the device's memory, or for the fullest phase if that is more."""
 SCREEN = 80
-"""Columns for the device's memory, or for the fullest phase if that is more; and for the legend."""
 
 
 def _letters() -> dict[Component, str]:
@@ -24,17 +24,17 @@ def _letters() -> dict[Component, str]:
 LETTERS = _letters()
 
 
-def draw_bars(memory: GpuBudget) -> Iterator[str]:
-    """One line per phase, then the legend."""
+def draw_bars(memory: GpuBudget, screen: int = SCREEN) -> Iterator[str]:
+    """One line per phase, then the legend, for a screen of so many columns."""
     phases = memory.budget.phases
-    scale = WIDTH / max(memory.limit, *(phase.total for phase in phases))
-    end = round(memory.limit * scale)
     first = max(len(str(phase.phase)) for phase in phases)
+    scale = min(WIDTH, screen - first - 3) / max(memory.limit, *(phase.total for phase in phases))
+    end = round(memory.limit * scale)
     for phase in phases:
         yield f"{phase.phase!s:<{first}}  {_with_limit(_bar(phase, scale), end)}"
     used = [part for part in Component if any(part in phase.components for phase in phases)]
     legend = ", ".join(f"{LETTERS[part]} {part}" for part in used)
-    yield from textwrap.wrap(f"{legend}, | limit of the GPU", SCREEN)
+    yield from textwrap.wrap(f"{legend}, | limit of the GPU", screen)
 
 
 def _bar(phase: PhaseBudget, scale: float) -> str:

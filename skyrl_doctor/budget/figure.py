@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.facts.gpu.budget import GpuBudget
+from skyrl_train.contracts.extras import install
 from skyrl_train.contracts.files import replacing
 from skyrl_train.memory import Component, gib
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = (".svg", ".png", ".html")
-INSTALL = "pip install 'skyrl-doctor[plots]'"
 
 
 def draw(memory: GpuBudget, path: str) -> None:
@@ -26,7 +26,7 @@ def draw(memory: GpuBudget, path: str) -> None:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
-        raise UsageError(f"--figure needs matplotlib, which is not installed; run {INSTALL}") from None
+        raise UsageError(f"--figure needs matplotlib, which is not installed; run {install('plots')}") from None
     mpl.rcParams["svg.hashsalt"] = "budget"  # the same budget gives the same bytes
     figure = Figure(figsize=(10, 0.6 * len(memory.budget.phases) + 2.2), layout="constrained")
     _fill(figure.add_subplot(), memory)

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from skyrl_doctor.budget.bars import draw_bars
+from skyrl_doctor.budget.bars import SCREEN, draw_bars
 from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
 from skyrl_doctor.core.record import record
@@ -15,7 +15,6 @@ from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution,
 HEAD = "peak in GiB"
 COLUMN = 6
 """Least width of the column of a phase."""
-SCREEN = 80
 
 
 @record
@@ -26,20 +25,22 @@ class Solved:
     expected: Solution | None
 
 
-def budget_lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool = False) -> Iterator[str]:
+def budget_lines(
+    plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool = False, screen: int = SCREEN
+) -> Iterator[str]:
     """The lines of the screen: memory by phase, whether it fits, which changes help. `verbose` adds the components."""
-    for line in _lines(plan, memory, solved, verbose=verbose):
-        yield from _wrapped(line)
+    for line in _lines(plan, memory, solved, verbose=verbose, screen=screen):
+        yield from _wrapped(line, screen)
 
 
-def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool) -> Iterator[str]:
+def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool, screen: int) -> Iterator[str]:
     yield f"model:   {memory.model} ({memory.shape_from})"
     yield f"device:  {memory.where}{'' if memory.free is None else ' (reported by the driver)'}"
     yield ""
     if verbose:
-        yield from _tables(memory.budget.phases)
+        yield from _tables(memory.budget.phases, screen)
         yield ""
-    yield from draw_bars(memory)
+    yield from draw_bars(memory, screen)
     yield ""
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
@@ -56,15 +57,15 @@ def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: boo
             yield f"{_solution(memory, solved.expected)}, with the expected lengths"
 
 
-def _wrapped(line: str) -> list[str]:
-    """The line in parts of at most 80 columns, the later ones under the first word of its value."""
-    if len(line) <= SCREEN:
+def _wrapped(line: str, screen: int) -> list[str]:
+    """The line in parts of at most `screen` columns, the later ones under the first word of its value."""
+    if len(line) <= screen:
         return [line]
     own = len(line) - len(line.lstrip())
     indent = own or 9
     if line.lstrip().startswith("- "):
         indent = own + 2
-    return textwrap.wrap(line, SCREEN, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(line, screen, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[str, Any]:
@@ -104,13 +105,13 @@ def _seconds(seconds: StepTime) -> dict[str, float]:
     return {name: round(value, 2) for name, value in parts.items()}
 
 
-def _tables(phases: tuple[PhaseBudget, ...]) -> Iterator[str]:
+def _tables(phases: tuple[PhaseBudget, ...], screen: int) -> Iterator[str]:
     """The table in parts that fit the screen."""
     rows = [part for part in Component if any(part in phase.components for phase in phases)]
     first = max(len(str(part)) for part in (*rows, HEAD))
     part: list[PhaseBudget] = []
     for phase in phases:
-        if part and first + sum(map(_width, [*part, phase])) > SCREEN:
+        if part and first + sum(map(_width, [*part, phase])) > screen:
             yield from _table(part, rows, first)
             yield ""
             part = []

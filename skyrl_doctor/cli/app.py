@@ -1,8 +1,10 @@
 """The commands of skyrl-doctor."""
 
+import argparse
 import time
 from collections.abc import Sequence
 
+from skyrl_doctor.cli.examples import EXAMPLES
 from skyrl_doctor.core.errors import UsageError
 from skyrl_train.contracts.command_line import Program, command_of
 from skyrl_train.contracts.command_line import dispatch as run
@@ -21,6 +23,9 @@ COMMANDS = {
     "fix": "show how to fix the findings; --apply edits the configuration and creates directories",
     "site-check": "check a site's installation of the Slurm scripts, with one job of each kind",
     "record": "record what the probes read from this machine, without secrets",
+    "read": "print how the doctor reads a configuration: each setting, its value and its place",
+    "completion": "print the shell's script that completes commands, options and failures",
+    "manual": "write the man pages",
 }
 
 
@@ -32,6 +37,13 @@ def _without_secrets(text: str) -> str:
     return Redactor.of(os.environ)(text)
 
 
+def _with_settings(args: argparse.Namespace, words: Sequence[str]) -> None:
+    if hasattr(args, "settings"):  # only commands that examine a machine read the file
+        from skyrl_doctor.cli import settings
+
+        settings.apply(args, words)
+
+
 SKYRL_DOCTOR = Program(
     name="skyrl-doctor",
     description="Checks agent RL training before, during and after a job.",
@@ -39,7 +51,9 @@ SKYRL_DOCTOR = Program(
     package="skyrl_doctor.cli",
     commands=COMMANDS,
     bad_input=UsageError,
+    examples=EXAMPLES,
     modules={"list": "listing", "site-check": "site_check"},
+    prepare=_with_settings,
     clean=_without_secrets,
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_versions
-from skyrl_train.contracts.screen import print_lines, print_note
+from skyrl_train.contracts.screen import columns, print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.budget.lengths import KnownLengths
@@ -182,7 +182,7 @@ def _write(args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "
 
         sys.stdout.write(encode(show.budget_data(plan, found, solved)))
     else:
-        print_lines(show.budget_lines(plan, found, solved, verbose=args.verbose))
+        print_lines(show.budget_lines(plan, found, solved, verbose=args.verbose, screen=columns()))
 
 
 def _print_problems(plan: "Plan") -> None:

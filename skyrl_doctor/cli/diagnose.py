@@ -5,11 +5,12 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING
 
-from skyrl_train.contracts.screen import print_lines, print_note
+from skyrl_train.contracts.screen import columns, fitted, limit, print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.logs.cause.root_cause import Diagnosis
 
+WIDEST = 100
 FOUND, UNREADABLE = 1, 2
 
 
@@ -58,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         from skyrl_doctor.logs.show import text
 
-        lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured)
-        print_lines((*lines, *advised_lines(advised)))
+        lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured, min(columns(), WIDEST))
+        print_lines(fitted((*lines, *advised_lines(advised)), limit()))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
     if len(found.empty) == len(found.read):

@@ -2,17 +2,23 @@
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from skyrl_train.contracts.screen import print_lines, print_note
+from skyrl_train.contracts.screen import limit, print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
     from skyrl_doctor.core.check import Check
 
+INDENT = " " * 8
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="list only the failures with these words in their pages"
+    )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="default: text, one line per failure"
     )
@@ -23,15 +29,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.cli.search import find
+    from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.core.registry import discover
     from skyrl_doctor.report.json import encode
 
     registry = discover()
-    known = rows(registry.checks)
+    known = find(rows(registry.checks), args.words)
+    if args.words and not known:
+        raise UsageError(f"no failure has the words {' '.join(args.words)!r}; `skyrl-doctor list` prints all")
     if args.format == "json":
         sys.stdout.write(encode({"schema": 1, "failures": known, "notes": list(registry.broken)}))
         return 0
-    print_lines(table(known))
+    print_lines(table(known, limit()))
     for note in registry.broken:
         print_note(f"skyrl-doctor list: {note}")
     return 0
@@ -68,12 +78,26 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     }
 
 
-def table(known: list[dict[str, Any]]) -> Iterator[str]:
-    """One line per failure, so that grep prints all of it."""
+def table(known: list[dict[str, Any]], columns: int | None = None) -> Iterator[str]:
+    """One line per failure, so that grep prints all of it. On a terminal of `columns` the summary is wrapped."""
     from skyrl_doctor.report.plain import plain
 
     width = max(len(row["slug"]) for row in known)
     for row in known:
         when = "".join(row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
-        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {plain(row['summary'])}".rstrip()
+        name = f"{row['id']:<8}{row['slug']:<{width}}"
+        summary = plain(row["summary"])
+        line = f"{name}  {when:<3}  {roles:<17}  {summary}".rstrip()
+        if columns is None or len(line) <= columns:
+            yield line
+        else:
+            yield f"{row['id']:<8}{row['slug']}"
+            yield from textwrap.wrap(
+                f"{summary} ({when}; {roles})",
+                columns,
+                initial_indent=INDENT,
+                subsequent_indent=INDENT,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )

@@ -26,6 +26,11 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
     add_versions(parser)
     parser.add_argument("--waivers", metavar="FILE", help="TOML file with a [waivers] table")
     parser.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="settings of the doctor; none ignores them (default: skyrl-doctor.toml here or in the repository)",
+    )
+    parser.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         default="error",
@@ -77,6 +82,12 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="format of the report (default: auto, which is text, with colour on a terminal)",
     )
     parser.add_argument("--output", metavar="F", help="write the report to this file in one step")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v", "--verbose", action="store_true", help="print each finding in full, and the passed and skipped checks"
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print only findings and unknown checks")
+    parser.add_argument("--show-skips", action="store_true", help="also print why each skipped check was skipped")
 
 
 def parse_seconds(text: str) -> float:

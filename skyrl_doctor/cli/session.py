@@ -14,8 +14,10 @@ from skyrl_doctor.examination import Options, prepare, run, run_all
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.report.formats import render, render_batch
+from skyrl_doctor.report.lines import View
 from skyrl_doctor.report.model import Batch, Report
 from skyrl_train.contracts import files
+from skyrl_train.contracts.screen import columns
 
 if TYPE_CHECKING:
     from skyrl_doctor.advice import Advice
@@ -28,6 +30,7 @@ def options_of(args: argparse.Namespace) -> Options:
         selected=split_lists(args.select),
         ignored=split_lists(args.ignore),
         waiver_file=args.waivers,
+        settings_file=args.settings_file,
         fail_on=Severity[args.fail_on.upper()],
         deadline_s=args.deadline,
         started=args.started,
@@ -85,17 +88,28 @@ def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
 
 def publish(report: Report | Batch, args: argparse.Namespace) -> None:
     """Writes the report to the file of --output, or to stdout."""
+    view = View(verbose=args.verbose, quiet=args.quiet, skips=args.show_skips)
     if args.output is None and args.format == "auto" and sys.stdout.isatty():
         from skyrl_doctor.report import terminal
 
-        terminal.show(report)
+        terminal.show(report, view)
         return
-    text = render_batch(report, args.format) if isinstance(report, Batch) else render(report, args.format)
+    text = _rendered(report, args.format, view)
     if args.output is not None:
         write_report(args.output, text)
     else:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def _rendered(report: Report | Batch, format_name: str, view: View) -> str:
+    if format_name in ("auto", "text"):
+        from skyrl_doctor.report import text
+
+        if isinstance(report, Batch):
+            return text.render_batch(report, view, columns())
+        return text.render(report, view, columns())
+    return render_batch(report, format_name) if isinstance(report, Batch) else render(report, format_name)
 
 
 def write_report(path: str, text: str) -> None:

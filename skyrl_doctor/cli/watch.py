@@ -121,7 +121,9 @@ def run(args: argparse.Namespace) -> int:
     if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal; without it the watch prints a line for each step and finding")
     if args.tui and importlib.util.find_spec("textual") is None:
-        raise UsageError("--tui needs the tui extra: pip install 'skyrl-doctor[tui]'")
+        from skyrl_train.contracts.extras import install
+
+        raise UsageError(f"--tui needs Textual, which is not installed; run {install('tui')}")
     machine = LocalMachine()
     try:
         if not os.path.isdir(args.place):

@@ -44,7 +44,7 @@ def discover() -> Registry:
         if isinstance(found, Probe):
             probes.setdefault(found.kind, found)
     if not checks:
-        raise UsageError("no checks are installed: run `pip install skyrl-doctor`, which registers its entry points")
+        raise UsageError("no checks are installed: install skyrl-doctor again, which registers its entry points")
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 

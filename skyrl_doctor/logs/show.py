@@ -127,7 +127,9 @@ def _clean(text: str, redact: Redact) -> str:
     return plain(redact(text))
 
 
-def text(diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured: Sequence[str] = ()) -> Iterator[str]:
+def text(
+    diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured: Sequence[str] = (), width: int = WIDTH
+) -> Iterator[str]:
     """The lines of the text report.
 
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
@@ -135,9 +137,9 @@ def text(diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured
     """
     yield from _earlier(diagnosis)
     if diagnosis.root is not None:
-        yield from _root(diagnosis, diagnosis.root, page, redact, configured)
+        yield from _root(diagnosis, diagnosis.root, page, redact, configured, width)
     elif diagnosis.unknown is not None:
-        yield from _unknown(diagnosis, diagnosis.unknown, redact)
+        yield from _unknown(diagnosis, diagnosis.unknown, redact, width)
     else:
         yield from _survived(diagnosis)
         found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
@@ -167,7 +169,7 @@ def _end(run: EarlierRun) -> str:
     return f"an unknown error, line {run.unknown.number}" if run.unknown else "no error"
 
 
-def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact) -> Iterator[str]:
+def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) -> Iterator[str]:
     yield "No known failure matched. The first error:"
     yield from _quotation(unknown, redact)
     if diagnosis.raised:
@@ -184,7 +186,7 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact) -> Iterator[st
         for group in diagnosis.groups:
             place = f"{encodable(plain(group.file))}:{group.cluster.first}"
             yield f"  {group.cluster.count} x {_clean(_without_header(group.cluster.template), redact)}, first at {place}"
-    yield from _consequences(diagnosis, redact)
+    yield from _consequences(diagnosis, redact, width)
 
 
 def _without_header(template: str) -> str:
@@ -197,7 +199,9 @@ def _survived(diagnosis: Diagnosis) -> Iterator[str]:
         yield from map(_listed, diagnosis.survived[:MAX_LISTED])
 
 
-def _root(diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured: Sequence[str]) -> Iterator[str]:
+def _root(
+    diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured: Sequence[str], width: int
+) -> Iterator[str]:
     probably = "probably " if root.failure.is_probable else ""
     yield f"{probably}{root.failure.name} {root.failure.slug}: {_clean(explain(root, diagnosis.dialect), redact)}"
     if probably:
@@ -206,17 +210,17 @@ def _root(diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured
     yield from _quotation(root.line, redact)
     yield ""
     if diagnosis.ranks:
-        yield from (*textwrap.wrap(diagnosis.ranks, WIDTH), "")
+        yield from (*textwrap.wrap(diagnosis.ranks, width), "")
     if configured:
         yield "In your configuration"
         yield from (f"  {_clean(line, redact)}" for line in configured)
         yield ""
     for title, body in _advice(root, diagnosis.dialect, page):
         yield title
-        yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), WIDTH - 2))
+        yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), width - 2))
     if root.failure.id:
         yield f"More: skyrl-doctor explain {root.failure.id}"
-    yield from _consequences(diagnosis, redact)
+    yield from _consequences(diagnosis, redact, width)
     if diagnosis.others:
         yield "Other possible causes, later or less certain:"
         yield from map(_listed, diagnosis.others[:MAX_LISTED])
@@ -242,7 +246,7 @@ def _for_users_of(dialect: str, body: str) -> str:
     return "\n\n".join(part for part in kept if part.strip())
 
 
-def _consequences(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
+def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:
     root = diagnosis.root and (diagnosis.root.line.file, diagnosis.root.line.number)
     cascades = [
         hit
@@ -254,7 +258,7 @@ def _consequences(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         for hit in cascades[:MAX_LISTED]:
             entry = f"{hit.failure.slug}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             yield from textwrap.wrap(
-                entry, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+                entry, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
             )
 
 

@@ -1,13 +1,13 @@
 """Lays out the report for people as lines; the terminal reporter adds colour.
 
-The order is: findings (errors first), unknown, skipped and passed checks, notes, the verdict.
-Prose is wrapped. Locations, commands and settings are not, because users paste them.
+The order is: findings (errors first), unknown, skipped and passed checks, notes, the verdict. A finding is one paragraph;
+with -v it is a block. Prose is wrapped. Locations, commands and settings of a block are not, because users paste them.
 """
 
 import dataclasses
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity, Status
 from skyrl_doctor.core.record import record
@@ -16,6 +16,8 @@ from skyrl_doctor.report.plain import plain
 
 MARGIN = 9
 """Width of the label column at the left."""
+NO_MORE = "correct the configuration"
+"""A remedy that adds nothing to its message."""
 _SAFE = " (safe: it changes nothing outside this job)"
 
 
@@ -31,17 +33,33 @@ class Line:
         return f"{self.label:<{MARGIN}}{self.text}".rstrip() if self.text or self.label else ""
 
 
-def lines(report: Report, width: int) -> Iterator[Line]:
+@record(kw_only=True)
+class View:
+    """How much of a report to print: -v, -q and --show-skips."""
+
+    verbose: bool = False
+    quiet: bool = False
+    skips: bool = False
+
+
+USUAL_VIEW = View()
+
+
+def lines(report: Report, width: int, view: View = USUAL_VIEW) -> Iterator[Line]:
     """The lines of the report, wrapped to `width` columns."""
-    layout = _Layout(width - MARGIN)
+    layout = _Layout(width - MARGIN, view, report.pages)
+    outcomes = report.outcomes
+    found = list(layout.findings_of(outcomes))
+    if view.quiet:
+        yield from found[:-1]  # without the empty line at the end
+        return
     sections = [
         layout.header(report),
-        *(layout.finding_block(outcome, finding) for outcome, finding in rank_findings(report.outcomes)),
-        layout.by_reason(report.outcomes, Status.UNKNOWN),
-        layout.by_reason(report.outcomes, Status.SKIP),
-        layout.passed(report.outcomes),
+        found[:-1],
+        layout.by_reason(outcomes, Status.SKIP) if view.verbose or view.skips else [],
+        layout.passed(outcomes) if view.verbose else [],
         [line for note in report.notes for line in layout.prose(note, label="NOTE", style="note")],
-        [Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in found_ids(report.outcomes)],
+        layout.more(found_ids(outcomes)),
     ]
     for section in sections:
         if section:
@@ -50,28 +68,40 @@ def lines(report: Report, width: int) -> Iterator[Line]:
     yield from layout.verdict(report)
 
 
-def batch_lines(batch: Batch, width: int) -> Iterator[Line]:
+def batch_lines(batch: Batch, width: int, view: View = USUAL_VIEW) -> Iterator[Line]:
     """Several runs: what is the same in all of them once, then a block for each run, then a summary."""
-    layout = _Layout(width - MARGIN)
+    pages = {id_: url for report in batch.reports for id_, url in report.pages.items()}
+    layout = _Layout(width - MARGIN, view, pages)
     shared = batch.shared
     if batch.reports:
         first = batch.reports[0]
-        yield from layout.header(dataclasses.replace(first, target_names=(f"{len(batch.reports)} runs",)))
-        yield Line()
+        if not view.quiet:
+            yield from layout.header(dataclasses.replace(first, target_names=(f"{len(batch.reports)} runs",)))
+            yield Line()
         yield from layout.findings_of([outcome for outcome in first.outcomes if outcome.id in shared])
     for report in batch.reports:
-        yield from layout.prose(" ".join(report.printed_targets), label="run:", style="note")
-        yield Line()
-        yield from layout.findings_of([outcome for outcome in report.outcomes if outcome.id not in shared])
+        yield from _run_lines(report, layout, shared)
+    for refusal in batch.refused:
+        yield from layout.prose(refusal.reason, label="REFUSED", style="error")
+    if view.quiet:
+        return
+    yield from layout.more(tuple(dict.fromkeys(id_ for report in batch.reports for id_ in found_ids(report.outcomes))))
+    yield from layout.prose(f"{batch.verdict} ({batch.summary})", label="verdict:", style=batch.verdict)
+
+
+def _run_lines(report: Report, layout: "_Layout", shared: Collection[str]) -> Iterator[Line]:
+    """One of several runs: what only it has, and its verdict."""
+    found = list(layout.findings_of([outcome for outcome in report.outcomes if outcome.id not in shared]))
+    if layout.view.quiet and not found:
+        return
+    yield from layout.prose(" ".join(report.printed_targets), label="run:", style="note")
+    yield Line()
+    yield from found
+    if not layout.view.quiet:
         for note in report.notes:
             yield from layout.prose(note, label="NOTE", style="note")
         yield from layout.verdict(report)
         yield Line()
-    for refusal in batch.refused:
-        yield from layout.prose(refusal.reason, label="REFUSED", style="error")
-    ids = dict.fromkeys(id_ for report in batch.reports for id_ in found_ids(report.outcomes))
-    yield from (Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in ids)
-    yield from layout.prose(f"{batch.verdict} ({batch.summary})", label="verdict:", style=batch.verdict)
 
 
 def rank_findings(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
@@ -105,14 +135,16 @@ def counts(report: Report) -> str:
 
 def finding_text(finding: Finding) -> str:
     """A finding as unwrapped lines, for formats with a frame of their own."""
-    return "\n".join(line.text for line in _Layout(None).finding(finding))
+    return "\n".join(line.text for line in _Layout(None, View(verbose=True), {}).finding(finding))
 
 
 class _Layout:
     """Lays out the parts of a report in a text column; with `columns` None nothing is wrapped."""
 
-    def __init__(self, columns: int | None) -> None:
+    def __init__(self, columns: int | None, view: View, pages: Mapping[str, str]) -> None:
         self._columns = columns
+        self.view = view
+        self._pages = pages
 
     def header(self, report: Report) -> list[Line]:
         target = f"target {' '.join(report.printed_targets)}" if report.printed_targets else "no target"
@@ -121,20 +153,48 @@ class _Layout:
         )
 
     def findings_of(self, outcomes: Sequence[Outcome]) -> Iterator[Line]:
-        """A block for each finding, and one for the unknown checks."""
-        sections = [self.finding_block(outcome, finding) for outcome, finding in rank_findings(outcomes)]
-        for section in (*sections, self.by_reason(outcomes, Status.UNKNOWN)):
+        """The findings and the unknown checks: a paragraph or, with -v, a block for each."""
+        one = self.finding_block if self.view.verbose else self.finding_line
+        sections = [one(outcome, finding) for outcome, finding in rank_findings(outcomes)]
+        unknown = self.by_reason(outcomes, Status.UNKNOWN)
+        if not self.view.verbose:
+            sections = [[line for section in (*sections, unknown) for line in section]]
+        else:
+            sections.append(unknown)
+        for section in sections:
             if section:
                 yield from section
                 yield Line()
 
+    def finding_line(self, outcome: Outcome, finding: Finding) -> list[Line]:
+        """Where, what is found and expected, and a short fix, in one paragraph."""
+        word = finding.severity.word
+        place = f"{location_text(dataclasses.replace(finding.location, key=None))}: " if finding.location else ""
+        fix = short_fix(finding.remedy)
+        note = f" ({outcome.reason})" if outcome.reason else ""
+        text = f"{outcome.id} {place}{finding.message}{note}{f'; fix: {fix}' if fix else ''}"
+        return self.prose(" ".join(text.split()), label=word.upper(), style=word)
+
     def finding_block(self, outcome: Outcome, finding: Finding) -> list[Line]:
         word = finding.severity.word
+        page = self._pages.get(outcome.id)
         return [
             Line(f"{outcome.id} {outcome.slug}", word.upper(), word),
             *self.finding(finding),
             *(self.prose(outcome.reason, lead="note: ") if outcome.reason else ()),
+            *([Line(f"page: {page}", style="place")] if page else ()),
         ]
+
+    def more(self, ids: Sequence[str]) -> list[Line]:
+        """How to learn more about the findings."""
+        if not ids:
+            return []
+        pages = f"skyrl-doctor explain {ids[0]}"
+        if self.view.verbose:
+            return [Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in ids]
+        return self.prose(
+            f"-v prints each finding with its fix in full; `{pages}` explains one", label="MORE", style="note"
+        )
 
     def finding(self, finding: Finding) -> list[Line]:
         return [
@@ -198,6 +258,21 @@ class _Layout:
         columns = max(self._columns - indent, 20)
         # Users paste paths, URLs and ids, so long words are never cut.
         return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def short_fix(remedy: Remedy | None) -> str:
+    """The remedy in a few words: its settings, its only command, or what it says to do."""
+    if remedy is None:
+        return ""
+    changes = [f"{name} = {value}" for name, value in remedy.settings.items()]
+    changes += [f"rename {name} to {new}" for name, new in remedy.moves.items()]
+    if changes and not remedy.commands:
+        return ", ".join(changes)
+    if len(remedy.commands) == 1 and "\n" not in remedy.commands[0]:
+        return f"`{remedy.commands[0]}`"
+    if remedy.commands:
+        return f"{remedy.summary} (-v prints the commands)"
+    return "" if remedy.summary == NO_MORE else remedy.summary
 
 
 def location_text(location: Location) -> str:

@@ -38,6 +38,9 @@ class Report:
     target_names: tuple[str, ...] = ()
     """The targets without secrets: a target may be a command line."""
 
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """The address of the page of each failure that has one, by id."""
+
     @property
     def printed_targets(self) -> tuple[str, ...]:
         return self.target_names or self.targets

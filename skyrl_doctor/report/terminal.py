@@ -5,16 +5,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from skyrl_doctor.report import text
-from skyrl_doctor.report.lines import MARGIN, Line, batch_lines, lines
+from skyrl_doctor.report.lines import MARGIN, USUAL_VIEW, Line, View, batch_lines, lines
 from skyrl_doctor.report.model import Batch, Report
-from skyrl_train.contracts.screen import unguarded
+from skyrl_train.contracts.screen import columns, unguarded
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-WIDEST = 120
-NARROWEST = 60
 STYLES = {
     "error": "bold red",
     "warning": "bold yellow",
@@ -29,19 +26,26 @@ STYLES = {
 }
 
 
-def show(report: Report | Batch, *, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ) -> None:
+def show(
+    report: Report | Batch,
+    view: View = USUAL_VIEW,
+    *,
+    stream: TextIO | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> None:
     """Prints the report on a terminal, in colour unless the user turned colour off."""
     out = sys.stdout if stream is None else stream
+    width = columns(out)
+    laid_out = batch_lines(report, width, view) if isinstance(report, Batch) else lines(report, width, view)
     if not use_colour(environ):
-        out.write(text.render_batch(report) if isinstance(report, Batch) else text.render(report))
+        out.writelines(f"{line}\n" for line in laid_out)
         out.flush()
         return
     from rich.console import Console
 
     console = Console(file=unguarded(out), highlight=False, markup=False, emoji=False, soft_wrap=True)
-    width = max(NARROWEST, min(console.width, WIDEST))
-    for line in batch_lines(report, width) if isinstance(report, Batch) else lines(report, width):
-        console.print(_styled(line))
+    for line in laid_out:
+        console.print(styled(line))
 
 
 def use_colour(environ: Mapping[str, str]) -> bool:
@@ -49,7 +53,8 @@ def use_colour(environ: Mapping[str, str]) -> bool:
     return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
-def _styled(line: Line) -> "Text":
+def styled(line: Line) -> "Text":
+    """The line with its label or text in colour."""
     from rich.text import Text
 
     full = str(line)

@@ -1,14 +1,13 @@
-"""The report as plain text for logs and pipes: 80 columns, no colour."""
+"""The report as plain text for logs and pipes: 80 columns unless $COLUMNS says otherwise, no colour."""
 
-from skyrl_doctor.report.lines import batch_lines, lines
+from skyrl_doctor.report.lines import USUAL_VIEW, View, batch_lines, lines
 from skyrl_doctor.report.model import Batch, Report
-
-WIDTH = 80
-
-
-def render(report: Report) -> str:
-    return "".join(f"{line}\n" for line in lines(report, WIDTH))
+from skyrl_train.contracts.screen import USUAL
 
 
-def render_batch(batch: Batch) -> str:
-    return "".join(f"{line}\n" for line in batch_lines(batch, WIDTH))
+def render(report: Report, view: View = USUAL_VIEW, width: int = USUAL) -> str:
+    return "".join(f"{line}\n" for line in lines(report, width, view))
+
+
+def render_batch(batch: Batch, view: View = USUAL_VIEW, width: int = USUAL) -> str:
+    return "".join(f"{line}\n" for line in batch_lines(batch, width, view))

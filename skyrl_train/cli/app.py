@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from skyrl_train.cli.examples import EXAMPLES
 from skyrl_train.contracts.command_line import Program
 from skyrl_train.contracts.command_line import dispatch as run
 from skyrl_train.contracts.errors import UsageError
@@ -22,6 +23,10 @@ COMMANDS: dict[str, str] = {
     "show": "list rollouts or print the transcript of one",
     "view": "show the rollouts of a job in a browser, also while it runs",
     "demo": "run three small tasks from prompt to reward on this machine",
+    "config": "explain the settings of a run; print their defaults or their JSON Schema",
+    "init": "write a commented run.toml, from another framework's configuration or from three answers",
+    "completion": "print the shell's script that completes commands and options",
+    "manual": "write the man pages",
 }
 SKYRL_TRAIN = Program(
     name="skyrl-train",
@@ -30,6 +35,7 @@ SKYRL_TRAIN = Program(
     package="skyrl_train.cli",
     commands=COMMANDS,
     bad_input=UsageError,
+    examples=EXAMPLES,
 )
 
 

@@ -38,7 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "verb",
         choices=VERBS,
-        help="list and check only read the store; pull and build get the missing images; server makes a directory",
+        metavar="ACTION",
+        help="list, check, pull, build or server: list and check only read the store; pull and build get the missing images; server makes a directory",
     )
     parser.add_argument(
         "target",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("part", choices=("runtime", "trainer", "check", "node", "clear"))
+    parser.add_argument("part", choices=("runtime", "trainer", "check", "node", "clear"), metavar="PART")
     parser.add_argument("job_dir", metavar="JOB_DIR")
     parser.add_argument("words", nargs=argparse.REMAINDER, help="for check: the doctor's command line")
 

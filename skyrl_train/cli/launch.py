@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from skyrl_train.contracts.screen import print_note
+from skyrl_train.contracts.screen import fitted, limit, print_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,4 +101,5 @@ def _stop_on_signals() -> "Callable[[], bool]":
 
 
 def _say(text: str) -> None:
-    print_note(f"skyrl-train launch: {text}")
+    for line in fitted([f"skyrl-train launch: {text}"], limit(sys.stderr)):
+        print_note(line)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from skyrl_train.contracts.screen import print_lines
+from skyrl_train.contracts.screen import fitted, limit, print_lines
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,5 +19,5 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.launch.status import lines
 
     job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
-    print_lines(lines(job_dir))
+    print_lines(fitted(lines(job_dir), limit()))
     return 0

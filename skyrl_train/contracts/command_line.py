@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
+from skyrl_train.contracts.help import Parser, epilog
 from skyrl_train.contracts.screen import print_note
 
 USAGE_ERROR = 2
@@ -22,7 +23,9 @@ class Program(NamedTuple):
     package: str
     commands: Mapping[str, str]
     bad_input: type[Exception]
+    examples: Mapping[str, Sequence[tuple[str, str]]] = {}  # of each command: its words, and what they do
     modules: Mapping[str, str] = {}  # for commands whose module has another name
+    prepare: Callable[[argparse.Namespace, Sequence[str]], None] = lambda _args, _words: None  # before the command runs
     clean: Callable[[str], str] = str  # removes secrets from a refusal, which may quote a command line
 
 
@@ -36,12 +39,16 @@ class Terminated(BaseException):
 
 def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
     """Runs a command and returns its exit status. Bad input prints one sentence; status 2. `given` is added to `args`."""
+    if not words:
+        parser(program, None).print_help()
+        return USAGE_ERROR  # a script that lost its words must not pass
     args = parser(program, command_of(program, words)).parse_args(words)
     vars(args).update(given)
     for number in ENDS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and others ignore it on purpose
             signal.signal(number, _terminate)
     try:
+        program.prepare(args, words)
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
         print_note(f"{program.name} {args.command}: {program.clean(str(error))}")
@@ -58,17 +65,17 @@ def command_of(program: Program, words: Sequence[str]) -> str | None:
     return next((word for word in words if word in program.commands), None)
 
 
-def parser(program: Program, command: str | None) -> argparse.ArgumentParser:
+def parser(program: Program, command: str | None) -> Parser:
     """The argument parser. Only the module of `command` is imported, since batch scripts pay for every start."""
-    made = argparse.ArgumentParser(prog=program.name, description=program.description, allow_abbrev=False)
+    made = Parser(prog=program.name, description=program.description)
     made.add_argument("--version", action="version", version=f"{program.name} {program.version}")
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    made.epilog = f"`{program.name} COMMAND --help` shows the options and examples of a command."
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for name, summary in program.commands.items():
-        sub = commands.add_parser(
-            name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
-        )
+        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == command:
             _module(program, name).arguments(sub)
+            sub.epilog = epilog(program.name, program.examples.get(name, ()), sub.epilog)
     return made
 
 

@@ -4,11 +4,19 @@ Names of files, keys, jobs and models come from outside. None of them may contro
 """
 
 import contextlib
+import os
+import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 
 from skyrl_train.contracts.printable import one_line, printable
+
+_WHOLE = re.compile(r"\s*(?:>?\s*\d+ \||\$ |#)")
+"""Begins what must not be broken: a quoted line with its number, a command, a comment of a script."""
+_LABEL = re.compile(r"\S{1,12}: {2,}")
+NARROWEST, USUAL, WIDEST = 40, 80, 200
 
 
 class Screen:
@@ -38,6 +46,46 @@ def guarded() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """The width to lay text out for: $COLUMNS, else that of the terminal, else 80 for logs and pipes."""
+    return limit(stream) or USUAL
+
+
+def limit(stream: TextIO | None = None) -> int | None:
+    """The width of $COLUMNS or of the terminal; None for logs and pipes, where a line may have any length."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isascii() and asked.isdigit() and len(asked) < 6:
+        return max(NARROWEST, min(int(asked), WIDEST))
+    try:
+        out = sys.stdout if stream is None else stream
+        return max(NARROWEST, min(os.get_terminal_size(out.fileno()).columns or USUAL, WIDEST))
+    except (OSError, ValueError, AttributeError):  # not a terminal, or closed
+        return None
+
+
+def fitted(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """The lines, the longer ones broken between words. Quoted lines of a log and pasteable ones stay whole."""
+    for line in lines:
+        if width is None or len(line) <= width or _WHOLE.match(line):
+            yield line
+        else:
+            yield from textwrap.wrap(
+                line,
+                width,
+                subsequent_indent=" " * _hanging(line),
+                break_long_words=False,
+                break_on_hyphens=False,
+                replace_whitespace=False,
+                drop_whitespace=True,
+            )
+
+
+def _hanging(line: str) -> int:
+    """Columns before the later parts of a broken line: below its value if it has a label, else two more than before."""
+    label = _LABEL.match(line)
+    return len(label[0]) if label else len(line) - len(line.lstrip()) + 2
 
 
 def print_line(text: str) -> None:

@@ -31,7 +31,7 @@ def suite_python(requested: str | None) -> SuitePython:
         tried.append(f"{path}: {found}")
     raise UsageError(
         f"the tests of the tasks need a Python with pytest, but none was found ({'; '.join(tried)});"
-        " run `python -m pip install pytest`, or pass --python"
+        f" run `{sys.executable} -m pip install pytest`, or pass --python"
     )
 
 

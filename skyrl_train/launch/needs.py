@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.launch.role import Role
 from skyrl_train.process import run
 
@@ -12,10 +13,8 @@ NEEDED = {
     Role.RUNTIME: ("httpx", "podman", "prometheus_client", "starlette", "uvicorn"),
     Role.TRAINER: ("httpx", "ray", "torch", "transfer_queue", "verl", "vllm"),
 }
-REMEDY = {
-    Role.RUNTIME: "install 'skyrl-doctor[runtime]' there",
-    Role.TRAINER: "install 'skyrl-doctor[train]' there, or set python.interpreter to another Python",
-}
+OR = {Role.RUNTIME: "", Role.TRAINER: ", or set python.interpreter to another Python"}
+EXTRA = {Role.RUNTIME: "runtime", Role.TRAINER: "train"}
 PROBE = "import sys, importlib.util as u; print(*[name for name in sys.argv[1:] if u.find_spec(name) is None])"
 LIMIT_S = 20.0
 
@@ -24,7 +23,9 @@ def refuse_without_packages(role: Role, python: str = sys.executable) -> None:
     """UsageError if a package is missing. An interpreter that does not run here is not judged; the node may have it."""
     missing = _missing_here(NEEDED[role]) if python == sys.executable else _missing(python, NEEDED[role])
     if missing:
-        raise UsageError(f"{python} has no {', '.join(missing)}, which the {role} needs; {REMEDY[role]}")
+        raise UsageError(
+            f"{python} has no {', '.join(missing)}, which the {role} needs; run {install(EXTRA[role], python=python)}{OR[role]}"
+        )
 
 
 def _missing_here(names: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.launch.directory import CONFIG
 from skyrl_train.launch.jobs import Job
 from skyrl_train.launch.prime import PrimeRun
@@ -74,9 +75,7 @@ def _environment() -> "Environment":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise UsageError(
-            "launch needs Jinja2, which is not installed; run pip install 'skyrl-doctor[launch]'"
-        ) from None
+        raise UsageError(f"launch needs Jinja2, which is not installed; run {install('launch')}") from None
     made = Environment(
         loader=PackageLoader("skyrl_train.launch"),
         undefined=StrictUndefined,

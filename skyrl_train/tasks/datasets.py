@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.contracts.tasks.images import TaskImage, image_of
 
 LINES = (".jsonl", ".json")
@@ -68,7 +69,7 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise UsageError(
-            f"data set {path}: reading parquet needs pyarrow; run pip install 'skyrl-doctor[data]', or use JSON lines"
+            f"data set {path}: reading parquet needs pyarrow; run {install('data')}, or use JSON lines"
         ) from None
     read = 0
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.contracts.files import replacing
 from skyrl_train.tasks.datasets import PARQUET
 
@@ -54,9 +55,7 @@ def _parquet(part: Path) -> Iterator[Write]:
     try:
         arrow, parquet = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
     except ImportError:
-        raise UsageError(
-            "writing parquet needs pyarrow; run pip install 'skyrl-doctor[data]', or write JSON lines"
-        ) from None
+        raise UsageError(f"writing parquet needs pyarrow; run {install('data')}, or write JSON lines") from None
     schema = _schema(arrow)
     batch: list[Row] = []
     with parquet.ParquetWriter(part, schema, compression="zstd") as writer:

@@ -51,12 +51,9 @@ verdict: pass (1 passed) _
 
 run:     bad.sh
 
-ERROR    CFG004 config-unreadable
-         trainer.nnodes exists already, and + only adds new keys; use
-         trainer.nnodes=… or ++trainer.nnodes=…
-         at:   bad.sh:1 (trainer.nnodes)
-         fix:  rename the key
-               +trainer.nnodes -> ++trainer.nnodes
+ERROR    CFG004 bad.sh:1: trainer.nnodes exists already, and + only adds new
+         keys; use trainer.nnodes=… or ++trainer.nnodes=…; fix: rename
+         +trainer.nnodes to ++trainer.nnodes
 
 verdict: fail (1 failed) _
 
@@ -64,7 +61,8 @@ REFUSED  target other.sh: line 1 starts their_trainer.py, which the doctor does
          not know; it reads a RunConfig TOML, prime-rl's TOML files,
          SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, and scripts
          or command lines that start verl's, SkyRL's or prime-rl's programs
-MORE     skyrl-doctor explain CFG004
+MORE     -v prints each finding with its fix in full; `skyrl-doctor explain
+         CFG004` explains one
 verdict: fail (2 runs: 1 pass, 1 fail; 1 refused)
 """,
     )

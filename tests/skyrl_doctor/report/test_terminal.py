@@ -10,7 +10,7 @@ import pytest
 from report_samples import MIG, MIXED, failing
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.report import text
-from skyrl_doctor.report.lines import lines
+from skyrl_doctor.report.lines import USUAL_VIEW, View, lines
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.report.terminal import STYLES, show, use_colour
@@ -31,16 +31,24 @@ def _screen(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(report: Report, **environ: str) -> str:
+FULL = View(verbose=True)
+
+
+def shown(report: Report, *, view: View = USUAL_VIEW, **environ: str) -> str:
     screen = Screen()
-    show(report, stream=screen, environ=environ)
+    show(report, view, stream=screen, environ=environ)
     return screen.getvalue()
 
 
 def test_same_text_in_colour() -> None:
     coloured = shown(MIXED)
-    assert "\x1b[1;31mERROR    \x1b[0mGPU001 mig-uuid\n" in coloured
+    assert "\x1b[1;31mERROR    \x1b[0mGPU001 run.toml:12: CUDA_VISIBLE_DEVICES" in coloured
     assert plain(coloured) == text.render(MIXED)
+
+
+def test_without_colour_the_width_is_that_of_the_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert plain(shown(MIXED)) == shown(MIXED, NO_COLOR="1") == text.render(MIXED, width=60)
 
 
 def test_no_colour_where_none_is_wanted() -> None:
@@ -59,11 +67,11 @@ def test_a_long_command_stays_one_line() -> None:
     assert MIG.remedy is not None
     remedy = dataclasses.replace(MIG.remedy, commands=("podman unshare rm -rf " + "x" * 90 + " " + "y" * 90,))
     report = failing("m", remedy=remedy)
-    assert plain(shown(report)) == text.render(report)
+    assert plain(shown(report, view=FULL)) == text.render(report, FULL)
 
 
 def test_every_look_has_a_style() -> None:
-    assert {line.style for line in lines(MIXED, 80)} - {""} <= set(STYLES)
+    assert {line.style for line in lines(MIXED, 80, FULL)} - {""} <= set(STYLES)
 
 
 def test_rich_is_loaded_for_a_terminal_alone() -> None:

@@ -8,8 +8,29 @@ from hypothesis import strategies as st
 
 from report_samples import MIG, MIXED, NOTE, SLOW, failing, only
 from skyrl_doctor.core.model import Outcome, RemedyKind, Severity, Status
-from skyrl_doctor.report.lines import MARGIN
-from skyrl_doctor.report.text import WIDTH, render
+from skyrl_doctor.report import text as plain_text
+from skyrl_doctor.report.lines import MARGIN, View
+from skyrl_doctor.report.model import Report
+from skyrl_train.contracts.screen import USUAL as WIDTH
+
+SHORT = """\
+doctor:  0.1.0, host gpu-node-17, role gpu, target run.toml
+
+ERROR    GPU001 run.toml:12: CUDA_VISIBLE_DEVICES names the device by its MIG
+         UUID, but vLLM expects an index; fix: `export CUDA_VISIBLE_DEVICES=0`
+WARNING  ENV002 the cache is on nfs4; use a local disk
+INFO     GPU001 node gpu-node-17 failed once before
+UNKNOWN  SLM001 walltime-mismatch: squeue: no answer within 5 s
+
+NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
+         ignored
+
+MORE     -v prints each finding with its fix in full; `skyrl-doctor explain
+         GPU001` explains one
+
+verdict: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown) in
+         0.50s
+"""
 
 WHOLE = """\
 doctor:  0.1.0, host gpu-node-17, role gpu, target run.toml
@@ -48,8 +69,49 @@ verdict: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown) in
 """
 
 
+def render(report: Report) -> str:
+    """The report of -v."""
+    return plain_text.render(report, View(verbose=True))
+
+
 def test_the_whole_report() -> None:
     assert render(MIXED) == WHOLE
+
+
+def test_a_finding_is_one_paragraph_and_passes_and_skips_are_counted() -> None:
+    assert plain_text.render(MIXED) == SHORT
+
+
+def test_quiet_prints_what_was_found_and_nothing_else() -> None:
+    body = SHORT.split("\n\n")[1]
+    assert plain_text.render(MIXED, View(quiet=True)) == f"{body}\n"
+    clean = only(Outcome(id="ENV001", slug="x", status=Status.PASS))
+    assert plain_text.render(clean, View(quiet=True)) == ""
+
+
+def test_show_skips_adds_the_reasons_of_skips() -> None:
+    text = plain_text.render(MIXED, View(skips=True))
+    skips = "\n\n".join(part for part in WHOLE.split("\n\n") if part.startswith("SKIP"))
+    assert text == SHORT.replace("\n\nNOTE", f"\n\n{skips}\n\nNOTE")
+
+
+def test_a_wide_screen_has_a_finding_in_one_line() -> None:
+    line = plain_text.render(MIXED, width=200).splitlines()[2]
+    assert line.startswith("ERROR    GPU001 run.toml:12: ")
+    assert line.endswith("; fix: `export CUDA_VISIBLE_DEVICES=0`")
+
+
+def test_several_commands_are_left_to_the_full_report() -> None:
+    assert MIG.remedy is not None
+    remedy = dataclasses.replace(MIG.remedy, commands=("a", "b"), settings={})
+    assert plain_text.render(failing("m", remedy=remedy)).splitlines()[2] == (
+        "ERROR    ENV001 m; fix: name it by its index (-v prints the commands)"
+    )
+
+
+def test_the_full_report_names_the_page_of_a_failure() -> None:
+    report = dataclasses.replace(failing("m"), pages={"ENV001": "https://pages/ENV001"})
+    assert "         page: https://pages/ENV001" in render(report).splitlines()
 
 
 def test_a_machine_alone_with_nothing_wrong() -> None:

@@ -126,7 +126,7 @@ def test_a_missing_pytest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert dispatch(["demo", "--sandbox", "directory", "--python", str(python)]) == 2
     assert capsys.readouterr().err == (
         f"skyrl-train demo: the tests of the tasks need a Python with pytest, but none was found ({python}: ModuleNotFoundError:"
-        " No module named 'pytest'); run `python -m pip install pytest`, or pass --python\n"
+        f" No module named 'pytest'); run `{sys.executable} -m pip install pytest`, or pass --python\n"
     )
 
 

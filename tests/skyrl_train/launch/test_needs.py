@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.launch import needs
 from skyrl_train.launch.needs import NEEDED, refuse_without_packages
 from skyrl_train.launch.role import Role
@@ -25,7 +26,7 @@ def test_what_is_missing_is_named_with_its_cure(another: bool, tmp_path: Path, m
     with pytest.raises(UsageError) as error:
         refuse_without_packages(Role.RUNTIME, python)
     assert str(error.value) == (
-        f"{python} has no of_nobody, which the runtime needs; install 'skyrl-doctor[runtime]' there"
+        f"{python} has no of_nobody, which the runtime needs; run {install('runtime', python=python)}"
     )
     monkeypatch.setitem(NEEDED, Role.RUNTIME, ("json",))
     refuse_without_packages(Role.RUNTIME, python)

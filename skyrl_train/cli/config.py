@@ -1,0 +1,86 @@
+"""skyrl-train config: explains the settings of a run, and prints their defaults or their JSON Schema."""
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skyrl_train.contracts.screen import columns, print_lines
+
+if TYPE_CHECKING:
+    from skyrl_train.config.reference import Setting
+
+SCHEMA_LINE = "#:schema ./run_config.schema.json"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="WHAT")
+    explain = verbs.add_parser("explain", help="print what keys mean: type, default, verl's key, the checks")
+    explain.add_argument("keys", nargs="+", metavar="KEY", help="a key of ours or of verl, or a table such as rollout")
+    verbs.add_parser("defaults", help="print a run.toml with every key, its meaning and its default")
+    verbs.add_parser("schema", help="print the JSON Schema of a run.toml, for an editor")
+    parser.epilog = (
+        "Editors with the taplo language server (VS Code: Even Better TOML) check and complete a run.toml if its first "
+        f"line is `{SCHEMA_LINE}` and the output of `config schema` is in that file."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.verb == "schema":
+        from skyrl_train.config.schema import text
+
+        sys.stdout.write(text())
+    elif args.verb == "defaults":
+        from skyrl_train.config.template import defaults
+
+        sys.stdout.write(defaults())
+    else:
+        print_lines(_explained(args.keys, min(columns(), 100)))
+    return 0
+
+
+def _explained(keys: list[str], width: int) -> Iterator[str]:
+    from skyrl_train.config.reference import read_by
+
+    checks = read_by()
+    for place, setting in enumerate(one for key in keys for one in _named(key)):
+        if place:
+            yield ""
+        yield setting.key
+        for name, text in _facts(setting, checks.get(setting.key, [])):
+            indent = " " * 10
+            yield from textwrap.wrap(
+                text,
+                width,
+                initial_indent=f"  {name:<8}",
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+
+
+def _facts(setting: "Setting", checks: list[str]) -> Iterator[tuple[str, str]]:
+    yield "meaning", setting.meaning
+    yield "type", ", ".join(filter(None, (setting.kind, setting.limits)))
+    yield "default", "none: it must be set" if setting.is_required else setting.default or "not set"
+    if setting.verl:
+        yield "verl", setting.verl
+    if checks:
+        yield "checks", " ".join(checks)
+
+
+def _named(key: str) -> "list[Setting]":
+    """The setting of this key, or all of a table. Raises UsageError."""
+    from skyrl_train.config.reference import closest, find, settings
+    from skyrl_train.contracts.errors import UsageError
+
+    found = find(key)
+    if found is not None:
+        return [found]
+    table = [one for one in settings() if one.key.startswith(f"{key}.")]
+    if not table:
+        close = closest(key)
+        hint = f"did you mean {' or '.join(close)}?" if close else "`skyrl-train config defaults` prints all"
+        raise UsageError(f"unknown setting {key!r}; {hint}")
+    return table

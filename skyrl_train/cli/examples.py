@@ -1,0 +1,45 @@
+"""The examples in the help of each command and in the manual: the words of the command line, and what they do."""
+
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "launch": (
+        ("launch run.toml --dry-run", "print both batch scripts and what a launch would refuse; submit nothing"),
+        ("launch run.toml", "submit the sandbox runtime and the trainer"),
+        ("launch run.toml --local", "run both on this machine, without Slurm"),
+    ),
+    "train": (("train JOB_DIR", "train as the trainer job does"),),
+    "status": (
+        ("status", "show the latest launch"),
+        ("status .skyrl_jobs/20260131_120000_launch", "show this one"),
+    ),
+    "stop": (("stop", "stop both jobs of the latest launch"),),
+    "sweep": (("sweep 1234", "remove what this finished job left in /tmp"),),
+    "runtime": (("runtime serve --job-dir DIR", "serve sandboxes with rootless Podman"),),
+    "images": (
+        ("images list run.toml", "list the images that the tasks need, and which are here"),
+        ("images pull run.toml --jobs 4", "pull the missing ones"),
+    ),
+    "data": (
+        ("data convert tasks.jsonl train.parquet", "convert rows of R2E-Gym or SWE-bench"),
+        ("data validate train.parquet", "list the rows that cannot be used"),
+    ),
+    "checkpoints": (
+        ("checkpoints list JOB_DIR", "list all checkpoints"),
+        ("checkpoints verify JOB_DIR", "find what would break a resume"),
+    ),
+    "show": (
+        ("show transcripts.jsonl", "list the rollouts of a file, or print its only one"),
+        ("show transcripts.jsonl --rollout ID --full", "print one rollout in full"),
+    ),
+    "demo": (("demo", "run three small tasks; no GPU, no model"),),
+    "config": (
+        ("config explain rollout.n", "print what a key means and which checks read it"),
+        ("config defaults", "print a run.toml with every key and its default"),
+        ("config schema", "print the JSON Schema, for an editor"),
+    ),
+    "init": (
+        ("init", "ask three questions and write run.toml"),
+        ("init --from train.sh", "translate a verl script into run.toml"),
+    ),
+    "completion": (("completion bash", "print the script that completes commands and options in bash"),),
+    "manual": (("manual DIR", "write the man pages into DIR/man1"),),
+}

@@ -1,0 +1,132 @@
+"""skyrl-train init: writes a commented run.toml, from another framework's configuration or from three answers."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from skyrl_train.contracts.screen import print_line, print_lines
+
+if TYPE_CHECKING:
+    from skyrl_train.config.translate import Read
+
+OTHER_LAYOUT = "prime-rl"
+"""Its trainer and its server have GPUs of their own, so its defaults do not suit a run that shares them."""
+OF_THE_LAYOUT = ("rollout.tensor_parallel_size", "rollout.gpu_memory_utilization")
+LIMIT_S = 60.0
+MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "output", nargs="?", default="run.toml", metavar="FILE", help="file to write (default: run.toml)"
+    )
+    parser.add_argument(
+        "--from",
+        dest="sources",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="a verl or SkyRL script, or a TOML of prime-rl, to translate; may be repeated for files of one run",
+    )
+    parser.add_argument("--model", metavar="NAME|DIR", help="the model (default: ask)")
+    parser.add_argument("--tasks", metavar="FILE", help="the training tasks, .parquet or .jsonl (default: ask)")
+    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of the trainer (default: ask)")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
+    parser.epilog = "Exit status: 0 written, 2 bad input. What could not be carried over is printed, and written into the file as comments."
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_train.config.template import written
+    from skyrl_train.contracts.errors import UsageError
+    from skyrl_train.contracts.files import write_whole
+
+    if os.path.lexists(args.output) and not args.force:
+        raise UsageError(f"{args.output} exists; pass --force to overwrite it, or another FILE")
+    values, left = _translated(args) if args.sources else (_answers(args), ())
+    source = f" Translated from {' '.join(args.sources)}." if args.sources else ""
+    notes = [f"Written by `skyrl-train init`.{source} `skyrl-train config explain KEY` explains a key."]
+    if left:
+        notes += ["", "Not carried over:", *left]
+    try:
+        write_whole(args.output, written(values, tuple(notes)))
+    except OSError as error:
+        raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
+    print_lines(f"not carried over: {line}" for line in left)
+    print_line(f"{args.output} written: {len(values)} settings, {len(left)} not carried over")
+    print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
+    return 0
+
+
+def _translated(args: argparse.Namespace) -> "tuple[dict[str, object], tuple[str, ...]]":
+    """The settings of another framework's configuration, as the doctor reads it."""
+    from skyrl_train.config.translate import translate
+
+    found = _read_by_doctor(args.sources)
+    read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
+    if found["dialect"].startswith(OTHER_LAYOUT):
+        others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
+        read = tuple(one for one in read if one.place and one.setting not in OF_THE_LAYOUT)
+    made = translate(read, others)
+    values = dict(made.values)
+    if "model.path" not in values:
+        values["model.path"] = args.model or MODEL
+    left = made.left + tuple(f"problem of the source: {text}" for text in found["problems"])
+    return values | _given(args), left
+
+
+def _read_by_doctor(sources: list[str]) -> dict[str, Any]:
+    import json
+
+    from skyrl_train.contracts.errors import UsageError
+    from skyrl_train.process import run as run_program
+
+    argv = [sys.executable, "-m", "skyrl_doctor", "read", "--format", "json", *sources]
+    done = run_program(argv, limit_s=LIMIT_S)
+    if not done.ok:
+        raise UsageError(
+            done.error_text.strip().removeprefix("skyrl-doctor read: ") or f"the doctor cannot read {sources}"
+        )
+    found: dict[str, Any] = json.loads(done.text)
+    return found
+
+
+def _read(one: dict[str, Any]) -> "Read":
+    from skyrl_train.config.translate import Read
+
+    line = "" if one["line"] is None else f":{one['line']}"
+    place = f"{one['file']}{line}" if one["written"] else ""
+    return Read(one.get("setting", one["name"]), one["name"], one["value"], one["unknown"], place)
+
+
+def _given(args: argparse.Namespace) -> dict[str, object]:
+    given = {
+        "model.path": args.model,
+        "data.train_files": args.tasks and [args.tasks],
+        "slurm.gpus_per_node": args.gpus,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _answers(args: argparse.Namespace) -> dict[str, object]:
+    """The three values that a run needs: from the options, else asked for on a terminal."""
+    from skyrl_train.contracts.errors import UsageError
+
+    missing = [name for name in ("model", "tasks", "gpus") if getattr(args, name) is None]
+    if missing and not sys.stdin.isatty():
+        raise UsageError(f"no terminal to ask on; pass --from TARGET, or {', '.join(f'--{name}' for name in missing)}")
+    if args.model is None:
+        args.model = _ask("Which model (a directory, or a name in the local hub cache)?", MODEL)
+    if args.tasks is None:
+        args.tasks = _ask("Which file holds the training tasks (.parquet or .jsonl)?", "train.parquet")
+    if args.gpus is None:
+        answer = _ask("How many GPUs does the trainer use?", "1")
+        if not answer.isdigit() or not int(answer):
+            raise UsageError(f"{answer!r} is not a number of GPUs; give a whole number from 1")
+        args.gpus = int(answer)
+    return _given(args)
+
+
+def _ask(question: str, default: str) -> str:
+    print_line(f"{question} [{default}]")
+    return sys.stdin.readline().strip() or default

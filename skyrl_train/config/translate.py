@@ -1,0 +1,115 @@
+"""Turns the settings that the doctor read from another framework's configuration into those of a RunConfig. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from skyrl_train.config.load import ConfigError, shaped
+from skyrl_train.config.reference import settings
+from skyrl_train.contracts.record import record
+
+_LEFT_OUT = ("env", "python.interpreter")
+_ROLLOUTS, _N, _BATCH = "data.train_batch_rollouts", "rollout.n", "data.train_batch_size"
+_PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_tokens", "rollout.max_model_len"
+_PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
+_ENGINE = ("rollout.engine", "vllm")
+_CRITIC = "critic."
+
+
+@record
+class Read:
+    """A setting as it was read. `place` is where it is written, empty for a default of the framework."""
+
+    setting: str
+    name: str
+    value: object
+    unknown: str = ""
+    place: str = ""
+
+
+@record
+class Translated:
+    """The values of a new configuration, and a sentence for each setting that it does not have."""
+
+    values: Mapping[str, object]
+    left: tuple[str, ...]
+
+
+def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
+    """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours."""
+    ours = {one.key: one for one in settings() if one.key not in _LEFT_OUT}
+    has_critic = any(one.setting == "algorithm.advantage" and one.value == "gae" for one in read)
+    values: dict[str, object] = {}
+    left: list[str] = []
+    for one in (*read, *_derived(read)):
+        problem = _problem(one, known=one.setting in ours)
+        if (one.setting, one.value) == _ENGINE:
+            continue
+        if problem and one.place:
+            left.append(f"{one.place}: {one.name} = {one.value}: {problem}")
+        elif not problem and (has_critic or one.place or not one.setting.startswith(_CRITIC)):
+            values[one.setting] = one.value
+    left += [f"{one.place}: {one.name} = {one.value}: a run.toml has no such setting" for one in others]
+    values, refused = _accepted(values)
+    places = {one.setting: one for one in (*_derived(read), *read)}
+    left += [f"{places[key].place}: {places[key].name}: {why}" for key, why in refused.items() if places[key].place]
+    return Translated(
+        {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}, tuple(left)
+    )
+
+
+def _problem(one: Read, *, known: bool) -> str:
+    if one.unknown:
+        return one.unknown
+    if one.setting == _ENGINE[0] and one.value != _ENGINE[1]:
+        return "a run uses vLLM"
+    if known:
+        return ""
+    if one.setting.startswith("env."):
+        return "put it into [env] if the jobs need it; no secrets"
+    return "the batch size is derived from it" if one.setting == _ROLLOUTS else "a run.toml has no such setting"
+
+
+def _derived(read: tuple[Read, ...]) -> Iterator[Read]:
+    """What other frameworks say in another way."""
+    found = {one.setting: one for one in read}
+    sizes = {key: one.value for key, one in found.items() if isinstance(one.value, int)}
+    if _CONTEXT not in found and {_PROMPT, _RESPONSE} <= set(sizes):  # verl's server then has room for both
+        yield Read(_CONTEXT, _CONTEXT, sizes[_PROMPT] + sizes[_RESPONSE])
+    if (parser := found.get(_PARSER)) and parser.place and _PARSES not in found:  # prime-rl has no switch for it
+        yield Read(_PARSES, parser.name, True, place=parser.place)  # noqa: FBT003 -- the value of the setting
+    n = sizes.get(_N, 0)
+    if _ROLLOUTS in sizes and n > 0 and not sizes[_ROLLOUTS] % n:  # prime-rl counts rollouts, we count prompts
+        yield Read(_BATCH, found[_ROLLOUTS].name, sizes[_ROLLOUTS] // n, place=found[_ROLLOUTS].place)
+
+
+def _accepted(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    """The values whose type RunConfig takes, and why the others are refused."""
+    kept, refused = {key: _as_ours(value) for key, value in values.items()}, dict[str, str]()
+    try:
+        shaped(nested({"model.path": "x", **kept}))
+    except ConfigError as error:
+        for reason in error.reasons:
+            key = next((key for key in kept if reason.key == key or reason.key.startswith(f"{key}.")), None)
+            if key is not None:
+                refused[key] = reason.message
+                del kept[key]
+    return kept, refused
+
+
+def _as_ours(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) > 1 else value
+
+
+def nested(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Dotted keys as tables."""
+    tables: dict[str, dict[str, object]] = {}
+    for key, value in values.items():
+        table, _, name = key.partition(".")
+        tables.setdefault(table, {})[name] = value
+    return tables
+
+
+def _is_ours(key: str, value: object) -> bool:
+    """Whether the value is our default, so that a file need not say it."""
+    made = shaped({"model": {"path": "x"}}).model_dump(mode="json")
+    table, _, name = key.partition(".")
+    return key != "model.path" and made[table][name] == value

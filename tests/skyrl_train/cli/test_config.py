@@ -1,0 +1,59 @@
+"""skyrl-train config."""
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from skyrl_train.cli.app import dispatch
+from skyrl_train.config.load import shaped
+from skyrl_train.config.reference import settings
+
+
+def out(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert dispatch(["config", *words]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("key", ["rollout.n", "actor_rollout_ref.rollout.n"])
+def test_a_key_by_our_name_and_by_verl_s(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert out(capsys, "explain", key).splitlines()[:5] == [
+        "rollout.n",
+        "  meaning Rollouts for each prompt.",
+        "  type    integer, at least 1",
+        "  default 2",
+        "  verl    actor_rollout_ref.rollout.n",
+    ]
+
+
+def test_the_checks_that_read_a_key_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "  checks  CFG006" in out(capsys, "explain", "rollout.tool_call_parser").splitlines()
+
+
+def test_a_table_explains_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    text = out(capsys, "explain", "rollout")
+    assert [line for line in text.splitlines() if line.startswith("rollout.")] == [
+        one.key for one in settings() if one.table == "rollout"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("max_tokens", "rollout.max_tokens"), ("rollout.max_tokns", "rollout.max_tokens"), ("rolout.n", "rollout.n")],
+)
+def test_a_mistyped_key_names_what_was_meant(key: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["config", "explain", key]) == 2
+    assert re.search(rf"unknown setting '{key}'; did you mean {meant}\b", capsys.readouterr().err)
+
+
+def test_the_defaults_are_a_file_that_changes_nothing_and_each_line_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    text = out(capsys, "defaults")
+    assert shaped({**tomllib.loads(text)}) == shaped({"model": {"path": "…"}})
+    uncommented = re.sub(r"^# (\w+ = (?!…))", r"\1", text, flags=re.MULTILINE)
+    assert shaped(tomllib.loads(uncommented)) == shaped({"model": {"path": "…"}})
+    assert len(re.findall(r"^# \w+ = ", text, flags=re.MULTILINE)) == len(settings()) - 2  # model.path and env
+
+
+def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(out(capsys, "schema"))["title"] == "skyrl-train run configuration"

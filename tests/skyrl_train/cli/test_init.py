@@ -1,0 +1,116 @@
+"""skyrl-train init."""
+
+import io
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch as doctor
+from skyrl_train.cli.app import dispatch
+from skyrl_train.config.translate import Read, Translated, translate
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def errors(capsys: pytest.CaptureFixture[str], target: str) -> set[str]:
+    """The ids of the errors that preflight finds in a configuration."""
+    capsys.readouterr()
+    doctor(["preflight", "--structure-only", "--format", "json", "--settings", "none", target])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return {one["id"] for one in found["outcomes"] if one["severity"] == "error"}
+
+
+@pytest.mark.parametrize(
+    "source", ["verl/grpo_mig20.sh", "prime-rl/two_gpus.toml", "skyrl-agent/dev.conf", "skyrl-agent/verl_oh.yaml"]
+)
+def test_the_result_passes_as_far_as_its_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["init", "--from", str(EXAMPLES / source)]) == 0
+    assert errors(capsys, "run.toml") <= errors(capsys, str(EXAMPLES / source))
+
+
+def test_a_verl_script_becomes_a_run_and_says_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text(
+        "python3 -m verl.trainer.main_ppo \\\n  data.train_batch_size=8 \\\n  actor_rollout_ref.rollout.n=4 \\\n"
+        "  actor_rollout_ref.model.path=/models/m \\\n  trainer.val_before_train=False \\\n  data.truncation=left\n"
+    )
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["model"]["path"], made["data"]["train_batch_size"], made["rollout"]["n"]) == ("/models/m", 8, 4)
+    left = "train.sh:6: data.truncation = left: a run.toml has no such setting"
+    assert f"not carried over: {left}\n" in capsys.readouterr().out
+    assert f"# {left}\n" in Path("run.toml").read_text()
+
+
+def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("/models/m\n\n4\n"))
+    assert dispatch(["init", "mine.toml"]) == 0
+    assert tomllib.loads(Path("mine.toml").read_text()) == {
+        "model": {"path": "/models/m"},
+        "data": {"train_files": ["train.parquet"]},
+        "slurm": {"gpus_per_node": 4},
+    }
+    assert capsys.readouterr().out.splitlines()[-1] == "next: skyrl-doctor preflight --structure-only mine.toml"
+
+
+def test_without_a_terminal_the_missing_answers_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert dispatch(["init", "--gpus", "1"]) == 2
+    assert capsys.readouterr().err == (
+        "skyrl-train init: no terminal to ask on; pass --from TARGET, or --model, --tasks\n"
+    )
+
+
+def test_a_file_is_not_overwritten_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("run.toml").write_text("mine\n")
+    answers = ["init", "--model", "m", "--tasks", "t.jsonl", "--gpus", "1"]
+    assert dispatch(answers) == 2
+    assert Path("run.toml").read_text() == "mine\n"
+    assert dispatch([*answers, "--force"]) == 0
+    assert capsys.readouterr().err == (
+        "skyrl-train init: run.toml exists; pass --force to overwrite it, or another FILE\n"
+    )
+
+
+def test_a_source_that_the_doctor_cannot_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["init", "--from", "no.sh"]) == 2
+    assert capsys.readouterr().err == "skyrl-train init: target no.sh: no such file or directory\n"
+
+
+def test_what_differs_between_the_frameworks() -> None:
+    read = (
+        Read("rollout.n", "group_size", 4, place="a:1"),
+        Read("data.train_batch_rollouts", "batch_size", 8, place="a:2"),
+        Read("rollout.tool_call_parser", "parser", "hermes", place="a:3"),
+        Read("rollout.engine", "name", "vllm", place="a:4"),
+        Read("actor.strategy", "strategy", "megatron", place="a:5"),
+        Read("trainer.steps", "steps", "$N", unknown="N is not set", place="a:6"),
+        Read("critic.path", "critic", "/m"),
+        Read("rollout.load_format", "load_format", "dummy_dtensor"),
+    )
+    assert translate(read, ()) == Translated(
+        {
+            "data.train_batch_size": 2,
+            "rollout.n": 4,
+            "rollout.auto_tool_choice": True,
+            "rollout.tool_call_parser": "hermes",
+        },
+        (
+            "a:2: batch_size = 8: the batch size is derived from it",
+            "a:6: steps = $N: N is not set",
+            "a:5: strategy: Input should be 'fsdp' or 'fsdp2' (found 'megatron')",
+        ),
+    )
