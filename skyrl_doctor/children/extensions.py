@@ -34,7 +34,22 @@ def libraries(patterns):
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     for pattern in patterns:
         paths = [os.path.join(entry, pattern.format(abi=suffix)) for entry in sys.path for suffix in suffixes]
-        yield from [path for path in paths if os.path.isfile(path)][:1]
+        yield from [for_this_processor(path) for path in paths if os.path.isfile(path)][:1]
+
+
+def for_this_processor(path):
+    """vLLM's build for CPUs has a library for each kind of processor and loads one (platforms/cpu.py, import_kernels).
+
+    The others end the process with an illegal instruction.
+    """
+    folder, name = os.path.split(path)
+    older = os.path.join(folder, name.replace("_C.", "_C_AVX2.", 1))
+    if older == path or not os.path.isfile(older):
+        return path
+    kinds = sys.modules["torch"].cpu
+    if not kinds._is_avx512_supported():
+        return older
+    return path if kinds._is_avx512_bf16_supported() else older.replace("_C_AVX2.", "_C_AVX512.")
 
 
 def attempt(distribution, name, work):

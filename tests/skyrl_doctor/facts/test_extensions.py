@@ -104,6 +104,20 @@ def test_a_library_that_misses_a_symbol_is_told_by_the_linkers_own_words(site: P
     )
 
 
+@pytest.mark.parametrize(
+    ("avx512", "bf16", "loaded"), [(0, 0, "_C_AVX2"), (1, 0, "_C_AVX512"), (1, 1, "_C")], ids=lambda value: str(value)
+)
+def test_only_the_library_for_this_processor_is_loaded(site: Path, avx512: int, bf16: int, loaded: str) -> None:
+    """The others end the process with an illegal instruction."""
+    kinds = f"class cpu:\n  _is_avx512_supported = lambda: {avx512}\n  _is_avx512_bf16_supported = lambda: {bf16}\n"
+    (site / "torch.py").write_text(f"__version__ = '2.11.0'\n{kinds}")
+    installed(site, "vllm-0.24.0")
+    crash = "__attribute__((constructor)) static void f(void) { __builtin_trap(); }"
+    for name in ("_C", "_C_AVX2", "_C_AVX512"):
+        library(site / "vllm" / f"{name}.abi3.so", "int x;" if name == loaded else crash)
+    assert look(site).tried == (Tried("torch", "torch"), Tried("vllm", str(site / "vllm" / f"{loaded}.abi3.so")))
+
+
 def test_a_library_that_crashes_is_named(site: Path) -> None:
     installed(site, "xformers-0.1")
     crash = "__attribute__((constructor)) static void f(void) { __builtin_trap(); }"
