@@ -218,13 +218,13 @@ class Job:
     def _packed(self, limit: int, sequences: int) -> int:
         """The most tokens of a dynamic micro batch, which holds whole sequences.
 
-        verl utils/seqlen_balancing.py rearrange_micro_batches: as many batches as the limit needs, of about the same
-        size. With `mixed_lengths` the limit is filled.
+        verl utils/seqlen_balancing.py rearrange_micro_batches: as many batches of about the same size as keep each within
+        the limit. With `mixed_lengths` the limit is filled.
         """
         limit *= self.parallel.context if self.strategy == "megatron" else self.sequence_parallel
         if self.mixed_lengths:
             whole = sequences * self.longest if self.lengths is None else self.lengths.of(sequences)
             longest = self.longest if self.lengths is None else self.lengths.p99
             return min(max(limit, longest), whole)
-        batches = min(sequences, -(-sequences * self.longest // limit))
+        batches = -(-sequences // max(1, limit // self.longest))
         return -(-sequences // batches) * self.longest

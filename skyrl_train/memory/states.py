@@ -112,16 +112,25 @@ class Model(NamedTuple):
 
     @property
     def load_work(self) -> float:
-        """FSDP moves a unit to the GPU and flattens it there, so the root exists twice for a moment."""
-        return in_root(self.shape, value_head=self.value_head) * self.master
+        """FSDP moves a unit to the GPU and flattens it there, so the root exists twice for a moment; FSDP1 with several ranks
+        holds it once more, to cut it (measured)."""
+        copies = 2 if self.job.strategy == "fsdp" and self.job.shards > 1 else 1
+        return in_root(self.shape, value_head=self.value_head) * self.master * copies
 
     @property
     def cloned(self) -> float:
         """The state dict's clone of every parameter, if FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
         if not self._alone:
-            return 0
+            return self._cloned_shard
         twice = in_embedding(self.shape) * self.master if self.shape.tied else 0
         return self.weights + self.adapters + twice
+
+    @property
+    def _cloned_shard(self) -> float:
+        """FSDP1 on several ranks clones its own shard, and sends the largest tensor in the compute precision (measured)."""
+        if self.job.strategy != "fsdp":
+            return 0
+        return self.weights + self.adapters + in_embedding(self.shape) * self.compute
 
     @property
     def _alone(self) -> bool:

@@ -25,7 +25,7 @@ def test_peaks_are_predicted_within_what_is_promised() -> None:
 def test_they_are_predicted_as_well_as_they_were() -> None:
     """Far inside the promise: what moves these figures has changed the model, and not by a rounding."""
     figures = summary(POINTS)
-    assert figures["allocated_worst"] <= 0.02
+    assert figures["allocated_worst"] <= 0.025  # a dynamic batch of mixed lengths, which is taken as full
     assert (figures["reserved_median"], figures["reserved_worst"]) <= (0.03, 0.15)
 
 
