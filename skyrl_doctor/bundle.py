@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_train.contracts import bounded, files
-from skyrl_train.contracts.agent.summaries import directory_of, files_in, read, step_of
 from skyrl_train.contracts.job_files import JOB_SUMMARIES
+from skyrl_train.contracts.rollout_summaries import directory_of, files_in, read, step_of
 
 KINDS = (".toml", ".conf", ".sh", ".yaml", ".json", ".jsonl", ".md", ".prom")
 FILE_BYTES = 2 << 20

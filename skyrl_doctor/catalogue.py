@@ -1,6 +1,5 @@
 """The failure catalogue (checks/catalogue.toml): the ids and slugs of all known failures."""
 
-import difflib
 import functools
 import pkgutil
 import re
@@ -110,6 +109,8 @@ def _entry(id_: str, family: str, row: Mapping[str, Any]) -> Entry:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a mistyped one."""
+    import difflib  # only an unknown name needs it
+
     by_case = {text.lower(): text for text in known}
     close = difflib.get_close_matches(name.strip().lower(), by_case, n=1)
     return by_case[close[0]] if close else None

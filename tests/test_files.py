@@ -18,6 +18,8 @@ OTHER_PROGRAMS = (
     "skyrl_train/rl/ray_ready.py",
 )
 READERS = {
+    "skyrl_train/rl/forks/child.py": "/dev/null",
+    "skyrl_train/sandbox/runtime/shares.py": "/proc",
     "skyrl_doctor/__main__.py": "/proc",
     "skyrl_doctor/cli/edits.py": "bounded by itself: it also refuses links",
     "skyrl_doctor/core/entry_points.py": "installed packages",

@@ -20,10 +20,10 @@ for top in ("skyrl_doctor", "checks"):
     package = importlib.import_module(top)
     walked = pkgutil.walk_packages(package.__path__, prefix=top + ".", onerror=lambda name: None)
     # What lies in children/ are programs for the training interpreter, run as files and never imported.
-    # The live view derives from Textual's classes; only --tui imports it.
+    # docs and reference write our own pages when they are built. The live view derives from Textual's classes; only --tui imports it.
     names += [
         found.name for found in walked
-        if not found.name.startswith("skyrl_doctor.children.") and found.name != "skyrl_doctor.watch.tui.app"
+        if not found.name.startswith("skyrl_doctor.children.") and found.name not in ("skyrl_doctor.watch.tui.app", "skyrl_doctor.docs", "skyrl_doctor.reference")
     ]
 for name in names:
     importlib.import_module(name)
@@ -71,6 +71,7 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
     assert loaded == {
         "skyrl_doctor.cli",
         "skyrl_doctor.cli.app",
+        "skyrl_doctor.cli.examples",
         "skyrl_doctor.cli.options",
         "skyrl_doctor.cli.preflight",
         "skyrl_doctor.core",
@@ -80,6 +81,7 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
         "skyrl_train",
         "skyrl_train.contracts",
         "skyrl_train.contracts.command_line",
+        "skyrl_train.contracts.help",
         "skyrl_train.contracts.printable",
         "skyrl_train.contracts.screen",
         "skyrl_train.contracts.version",

@@ -6,6 +6,7 @@ harmless text tools and otherwise only stubs, which write their arguments to a f
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -97,6 +98,7 @@ class Sandbox:
             )
             try:
                 status = program.wait(TIME_LIMIT_S)
+                timed_out = status in (-signal.SIGXCPU, -signal.SIGKILL)  # its limit of processor seconds
             except subprocess.TimeoutExpired:
                 timed_out = True
             finally:

@@ -47,9 +47,9 @@ def for_this_processor(path):
     if older == path or not os.path.isfile(older):
         return path
     kinds = sys.modules["torch"].cpu
-    if not kinds._is_avx512_supported():
+    if not kinds._is_avx512_supported():  # noqa: SLF001 -- as vLLM asks
         return older
-    return path if kinds._is_avx512_bf16_supported() else older.replace("_C_AVX2.", "_C_AVX512.")
+    return path if kinds._is_avx512_bf16_supported() else older.replace("_C_AVX2.", "_C_AVX512.")  # noqa: SLF001
 
 
 def attempt(distribution, name, work):

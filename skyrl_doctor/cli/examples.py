@@ -25,6 +25,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("watch train.log --once", "print what is open now, and exit"),
         ("watch JOB_DIR --on-root stop --dry-run", "print what a policy would do"),
     ),
+    "report": (
+        ("report JOB_DIR", "write one HTML page about a job"),
+        ("report bundle -o job.html", "the same from what `record --job` has written"),
+    ),
     "list": (
         ("list", "list all known failures"),
         ("list out of memory", "list the failures with these words in their pages"),

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         )
     report = examine(args)
     with contextlib.redirect_stdout(sys.stderr):
-        publish(report, args)
+        publish(report, args, in_full=True)  # a job's log is read when the job is gone
     if report.code == 1 or (report.code == 3 and not args.allow_unknown):
         _print_error(f"refused: the verdict is {report.verdict}; {args.rest[0]} was not started; exit status {REFUSED}")
         return REFUSED

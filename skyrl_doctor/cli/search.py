@@ -51,7 +51,7 @@ def _ranked(known: Sequence[dict[str, Any]], words: Sequence[str]) -> list[tuple
     for row in known:
         texts = _searchable(row)
         scores = [texts.score(word) for word in asked]
-        if all(scores):
+        if all(scores) and (asked or not words):
             scored.append((sum(scores), row, all(score >= _SUMMARY for score in scores)))
     return [(row, is_named) for _, row, is_named in sorted(scored, key=lambda one: -one[0])]
 

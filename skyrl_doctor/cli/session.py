@@ -86,9 +86,9 @@ def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
         machine.close()
 
 
-def publish(report: Report | Batch, args: argparse.Namespace) -> None:
-    """Writes the report to the file of --output, or to stdout."""
-    view = View(verbose=args.verbose, quiet=args.quiet, skips=args.show_skips)
+def publish(report: Report | Batch, args: argparse.Namespace, *, in_full: bool = False) -> None:
+    """Writes the report to the file of --output, or to stdout. `in_full` gives each finding a block, as -v does."""
+    view = View(verbose=args.verbose, quiet=args.quiet, skips=args.show_skips, blocks=in_full)
     if args.output is None and args.format == "auto" and sys.stdout.isatty():
         from skyrl_doctor.report import terminal
 

@@ -13,7 +13,6 @@ Options of the command line come before it. The report names the file and the ch
 """
 
 import argparse
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -77,6 +76,8 @@ def read(path: str) -> dict[str, Any]:
 
 def _check(path: str, key: str, value: object) -> None:
     if key not in KEYS:
+        import difflib  # only an unknown key needs it
+
         close = difflib.get_close_matches(key, KEYS, n=1)
         hint = f"did you mean {close[0]}?" if close else f"the keys are {', '.join(KEYS)}"
         raise UsageError(f"{path}: unknown key {key!r}; {hint}")

@@ -13,8 +13,8 @@ from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.read.steps import StepReader
 from skyrl_doctor.watch.summary.gather import gather
 from skyrl_train.contracts import bounded
-from skyrl_train.contracts.agent.summaries import Summary, directory_of, files_in, read, step_of
 from skyrl_train.contracts.job_files import COMPLETE, JOB_SUMMARIES
+from skyrl_train.contracts.rollout_summaries import Summary, directory_of, files_in, read, step_of
 from skyrl_train.contracts.typed import FormatError, as_object, parse_object
 from skyrl_train.contracts.verdict import FILE as VERDICT
 

@@ -12,7 +12,7 @@ from skyrl_doctor.html.plot import Kind, Series, figure, grid_plot, line_plot, s
 from skyrl_doctor.watch.figures import CUT, LONGEST, LOSS, MEMORY, PHASES, PLOTTED, PROBS_DIFF
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.rules.base import duration
-from skyrl_train.contracts.agent.summaries import Summary
+from skyrl_train.contracts.rollout_summaries import Summary
 
 FIGURES = {
     **PLOTTED,

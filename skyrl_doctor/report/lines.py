@@ -40,6 +40,8 @@ class View:
     verbose: bool = False
     quiet: bool = False
     skips: bool = False
+    blocks: bool = False
+    """Each finding in full, also without -v."""
 
 
 USUAL_VIEW = View()
@@ -154,10 +156,11 @@ class _Layout:
 
     def findings_of(self, outcomes: Sequence[Outcome]) -> Iterator[Line]:
         """The findings and the unknown checks: a paragraph or, with -v, a block for each."""
-        one = self.finding_block if self.view.verbose else self.finding_line
+        in_full = self.view.verbose or self.view.blocks
+        one = self.finding_block if in_full else self.finding_line
         sections = [one(outcome, finding) for outcome, finding in rank_findings(outcomes)]
         unknown = self.by_reason(outcomes, Status.UNKNOWN)
-        if not self.view.verbose:
+        if not in_full:
             sections = [[line for section in (*sections, unknown) for line in section]]
         else:
             sections.append(unknown)
@@ -190,7 +193,7 @@ class _Layout:
         if not ids:
             return []
         pages = f"skyrl-doctor explain {ids[0]}"
-        if self.view.verbose:
+        if self.view.verbose or self.view.blocks:
             return [Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in ids]
         return self.prose(
             f"-v prints each finding with its fix in full; `{pages}` explains one", label="MORE", style="note"

@@ -30,6 +30,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("show transcripts.jsonl", "list the rollouts of a file, or print its only one"),
         ("show transcripts.jsonl --rollout ID --full", "print one rollout in full"),
     ),
+    "evaluate": (
+        (
+            "evaluate http://localhost:8000 tasks.jsonl --config run.toml --out results",
+            "measure pass@1 of a served model",
+        ),
+        ("evaluate global_step_40 tasks.jsonl --config run.toml --out results --samples 8", "of a checkpoint"),
+    ),
+    "view": (
+        ("view JOB_DIR", "print the address of a page with the rollouts of a job"),
+        ("view JOB_DIR --port 8123", "serve it at this port, for a tunnel to the node"),
+    ),
     "demo": (("demo", "run three small tasks; no GPU, no model"),),
     "config": (
         ("config explain rollout.n", "print what a key means and which checks read it"),

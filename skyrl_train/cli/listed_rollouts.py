@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from skyrl_train.contracts import bounded
-from skyrl_train.contracts.agent.summaries import Place, Summary, directory_of, files_in, read, step_of
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import one_line, printable
+from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.transcripts import holds
 

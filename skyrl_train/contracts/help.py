@@ -1,7 +1,6 @@
 """The argument parser of both command lines: short usage, help that breaks between words, and did-you-mean."""
 
 import argparse
-import difflib
 import re
 import sys
 import textwrap
@@ -44,7 +43,9 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
             if not action.option_strings
         ]
         words = (["[options]"] if len(required) < len(options) else []) + required + places
-        return " ".join(["%(prog)s", *words]).replace(" ...", " …")
+        line = " ".join([self._prog, *words]).replace(" ...", " …")
+        room = columns() - len("usage: ")
+        return "\n  ".join(_wrapped(line, room)).replace("%", "%%")
 
     def entry(self, action: argparse.Action) -> tuple[str, str]:
         """How an option or argument is written, and its help."""
@@ -125,6 +126,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(word: str, known: Iterable[str]) -> str:
+    import difflib  # only a mistyped word needs it
+
     close = difflib.get_close_matches(word, sorted(set(known)), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from skyrl_train.contracts.agent.summaries import Place
 from skyrl_train.contracts.printable import printable
+from skyrl_train.contracts.rollout_summaries import Place
 from skyrl_train.view import transcripts
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index

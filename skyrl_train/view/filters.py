@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from skyrl_train.contracts.agent.summaries import Summary
+from skyrl_train.contracts.rollout_summaries import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from skyrl_train.contracts import bounded
-from skyrl_train.contracts.agent.summaries import Place, Summary, directory_of, files_in, read, step_of
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of
 
 VERSION = 1
 BATCH = 500

@@ -65,14 +65,8 @@ class Flow:
             is_true, is_certain = decided(arm)
             is_certain = is_certain and not unclear
             if is_true and (is_certain or not exits(arm.body, self._runner.text)):
-                training = [] if self._trains(arm) else [other for other in unclear if self._trains(other)]
-                if len(training) == 1:
-                    unclear = [arm, *(other for other in unclear if other is not training[0])]
-                    with self._runner.assigner.depending(why):
-                        self._runner.block(training[0].body)
-                else:
-                    self._runner.block(arm.body)
-                self._runner.assigner.unclear([found.body for found in unclear], why, self._runner.text)
+                left = self._followed(arm, unclear, why)
+                self._runner.assigner.unclear([found.body for found in left], why, self._runner.text)
                 return
             if is_true is not False:
                 unclear.append(arm)
@@ -83,6 +77,16 @@ class Flow:
             with self._runner.assigner.depending(why):
                 self._runner.block(possible[0].body)
             self._runner.assigner.unclear([arm.body for arm in possible[1:]], why, self._runner.text)
+
+    def _followed(self, arm: Arm, unclear: Sequence[Arm], why: str) -> list[Arm]:
+        """Follows this arm, or the only one of the unclear arms that starts a training; the arms that were not followed."""
+        training = [] if self._trains(arm) else [other for other in unclear if self._trains(other)]
+        if len(training) != 1:
+            self._runner.block(arm.body)
+            return list(unclear)
+        with self._runner.assigner.depending(why):
+            self._runner.block(training[0].body)
+        return [arm, *(other for other in unclear if other is not training[0])]
 
     def _trains(self, arm: Arm) -> bool:
         """Whether an arm starts a training, such as the arm of the head node, whose address is not known."""

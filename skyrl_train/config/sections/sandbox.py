@@ -55,7 +55,7 @@ class SandboxSection(Section):
     bind_port: int = Field(default=8000, ge=0, le=65535)
     """Port of the runtime server; 0 picks a free one."""
     outage_window: int = Field(default=16, ge=1)
-    """The last rollouts whose failures are counted."""
+    """Number of the last rollouts of which failures are counted."""
     outage_rate: float = Field(default=0.5, gt=0, le=1)
     """No new rollout begins when the runtime failed this share of the last rollouts. Once the runtime can be used again, the
     rollouts that failed meanwhile are repeated."""

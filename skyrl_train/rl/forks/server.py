@@ -49,21 +49,19 @@ class Server:
         signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
         for heard in (self.listening, woken, self.pipe):
             self.selector.register(heard, selectors.EVENT_READ)
-        asked = self._copy(first)
-        while not asked:
-            for key, _ in self.selector.select():
-                if key.fileobj == self.pipe:
-                    return None
-                if key.fileobj is woken:
-                    woken.recv(4096)
-                    self._reap()
-                elif key.fileobj is self.listening:
-                    arrived = accepted(self.listening)
-                    asked = self._copy(arrived) if arrived else None
-                    if asked:
-                        break
-                else:
-                    self._hung_up(key.data)
+        asked, ended = self._copy(first), False
+        while not (asked or ended):
+            (key, _), *_ = self.selector.select()
+            if key.fileobj == self.pipe:
+                ended = True
+            elif key.fileobj is woken:
+                woken.recv(4096)
+                self._reap()
+            elif key.fileobj is self.listening:
+                arrived = accepted(self.listening)
+                asked = self._copy(arrived) if arrived else None
+            else:
+                self._hung_up(key.data)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for one in (woken, wakes):

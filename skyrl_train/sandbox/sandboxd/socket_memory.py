@@ -36,13 +36,17 @@ def _sum(question: bytes, head: int, figures: int) -> int:
     with contextlib.suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as asked:
         asked.settimeout(_LIMIT_S)
         asked.send(_HEADER.pack(_HEADER.size + len(question), _BY_FAMILY, _DUMP, 0, 0) + question)
-        while True:
-            packet = asked.recv(_BUFFER)
-            for kind, body in _parts(packet, 0, _HEADER):
-                if kind in (_DONE, _ERROR):
-                    return total
-                total += _held(body[head:], figures)
+        for body in _answers(asked):
+            total += _held(body[head:], figures)
     return total
+
+
+def _answers(asked: socket.socket) -> Iterator[bytes]:
+    while True:
+        for kind, body in _parts(asked.recv(_BUFFER), 0, _HEADER):
+            if kind in (_DONE, _ERROR):
+                return
+            yield body
 
 
 def _held(attributes: bytes, figures: int) -> int:

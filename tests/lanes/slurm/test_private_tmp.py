@@ -66,6 +66,8 @@ def skyrl_train(cluster: Cluster, at: Path, *words: str) -> "tuple[int, str]":
 
 def launched(cluster: Cluster, name: str) -> Launched:
     """A launch whose trainer has made what a real one makes."""
+    if PYTHON.startswith("/tmp/") or sys.prefix.startswith("/tmp/"):
+        pytest.skip("a job with a private /tmp does not see this environment, which is below /tmp")
     at = cluster.base / name
     at.mkdir()
     (at / "run.toml").write_text(CONFIG)

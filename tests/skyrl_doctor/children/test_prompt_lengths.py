@@ -55,7 +55,7 @@ def test_parquet_is_sampled_over_its_groups_and_not_read_whole(tmp_path: Path) -
     file.write_text(json.dumps({"groups": [[{"prompt": message}] * 2000 for _ in range(4)]}))
     assert ask(file, sample=40) == PromptLengths(file=str(file), count=40, rows=8000, p50=25, p95=25, longest=25)
     decoded = sum(int(line) for line in Path(f"{file}.decoded").read_text().split())
-    assert decoded == 160
+    assert decoded == 256  # of 8,000: a batch of 64 of each group
 
 
 def test_why_there_are_no_lengths(tmp_path: Path) -> None:

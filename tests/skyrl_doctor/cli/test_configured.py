@@ -27,8 +27,9 @@ def test_the_finding_of_the_check_is_shown_with_its_values(tmp_path: Path, capsy
 
 
 def test_without_a_check_the_settings_are_shown_where_they_stand(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
     config = tmp_path / "run.sh"
     config.write_text("python3 -m verl.trainer.main_ppo \\\n    trainer.save_freq=50\n", encoding="utf-8")
     text = shown("SLM012/preempted.log", config, capsys)

@@ -92,10 +92,10 @@ def test_the_check_of_another_package_has_no_entry() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GPU01", "unknown failure 'GPU01'; did you mean GPU001?"),
-        ("mig_uuid", "unknown failure 'mig_uuid'; did you mean mig-uuid?"),
-        ("", "unknown failure ''; run `skyrl-doctor list` for all failures"),
-        ("~~~", "unknown failure '~~~'; run `skyrl-doctor list` for all failures"),
+        ("GPU01", "no failure has the name or the words 'GPU01'; did you mean GPU001?"),
+        ("mig_uuid", "no failure has the name or the words 'mig_uuid'; did you mean mig-uuid?"),
+        ("", "no failure has the name or the words ''; run `skyrl-doctor list` for all failures"),
+        ("~~~", "no failure has the name or the words '~~~'; run `skyrl-doctor list` for all failures"),
     ],
 )
 def test_an_unknown_name_is_bad_input(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

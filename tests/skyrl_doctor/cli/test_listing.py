@@ -62,7 +62,8 @@ def test_one_line_a_failure_those_of_others_last() -> None:
     assert len(lines) == len(catalogue().entries) + 1
 
 
-def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
     assert dispatch(["list"]) == 0
     out = capsys.readouterr()
     listed = [line.split()[0] for line in out.out.splitlines()]

@@ -78,7 +78,6 @@ def test_bad_input_is_one_sentence_and_status_2(
         ["preflight", "--deadline", "0"],
         ["preflight", "--deadline", "soon"],
         ["nonsense"],
-        [],
         ["preflight", "--sel", "X"],
     ],
 )

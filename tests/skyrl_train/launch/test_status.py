@@ -21,6 +21,7 @@ ALIVE = JobState("RUNNING", script="/w/job/trainer.sh")
 def job_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(status, "_diagnosis", lambda _: "no diagnosis yet")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "400")
     at = tmp_path / "job"
     at.mkdir()
     (at / "config.json").write_text(resolved(parse('[model]\npath = "a/b"\n')))

@@ -9,8 +9,8 @@ import pytest
 from job_samples import transcript, write_rollouts
 from skyrl_train.agent.journal import append
 from skyrl_train.contracts.agent.finish import Finish
-from skyrl_train.contracts.agent.summaries import files_in, read, step_of, summary_of_line
 from skyrl_train.contracts.payloads import to_json
+from skyrl_train.contracts.rollout_summaries import files_in, read, step_of, summary_of_line
 from skyrl_train.view import index as module
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index

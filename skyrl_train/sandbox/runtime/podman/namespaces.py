@@ -125,13 +125,17 @@ def count_descriptors(pid: int, seen: set[str], most: int) -> dict[str, int]:
             if found["descriptors"] > most:
                 break
             with contextlib.suppress(OSError):
-                target = os.readlink(entry.path)
-                if target == "anon_inode:inotify":
-                    found["inotify"] += 1
-                elif target.startswith("pipe:") and target not in seen:
-                    seen.add(target)
-                    found["pipe_pages"] += pages_of_pipe(entry.path)
+                count_shared(entry.path, seen, found)
     return found
+
+
+def count_shared(path: str, seen: set[str], found: dict[str, int]) -> None:
+    target = os.readlink(path)
+    if target == "anon_inode:inotify":
+        found["inotify"] += 1
+    elif target.startswith("pipe:") and target not in seen:
+        seen.add(target)
+        found["pipe_pages"] += pages_of_pipe(path)
 
 
 def pages_of_pipe(path: str) -> int:
