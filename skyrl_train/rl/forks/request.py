@@ -18,6 +18,8 @@ READ_AT_IMPORT = (
     "VLLM_LOGGING_",
 )
 """Variables that the imported packages, or Python itself, read once. OMP_NUM_THREADS is set anew in the copy."""
+READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT"})
+"""Ray sets it in each worker, so that the engine that a worker starts has another value."""
 OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
 """Options of Python that a copy obeys (-u) or that change nothing for it."""
 
@@ -48,7 +50,7 @@ def read(text: bytes) -> Request:
 
 def obstacle(request: Request, imported: Mapping[str, str]) -> str:
     """Why a copy would differ from a new Python; empty if it would not. `imported` is the environment of the imports."""
-    for name in sorted({*imported, *request.environ}):
+    for name in sorted({*imported, *request.environ} - READ_WHEN_USED):
         if name.startswith(READ_AT_IMPORT) and imported.get(name) != request.environ.get(name):
             return f"{name} has another value than at the import"
     _, rest = split(request.words)

@@ -126,6 +126,11 @@ def test_an_option_that_a_copy_cannot_obey_makes_an_ordinary_python(run: Run, wo
     assert run(*words).stdout == "False\n"
 
 
+def test_an_engine_that_a_worker_of_ray_starts_is_a_copy(run: Run, environ: dict[str, str]) -> None:
+    assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": "ray.util.rpdb.set_trace"}).stdout == "True\n"
+    assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": ""}).stdout == "True\n"
+
+
 def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Run, environ: dict[str, str]) -> None:
     assert (
         run("-c", IMPORTED, env=environ | {"RANK": "0"}).stdout == "True\n"
