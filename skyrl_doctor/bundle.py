@@ -3,15 +3,17 @@
 Every text is redacted before it is written. Nothing is copied but files of known kinds, up to a size.
 """
 
+import contextlib
 import dataclasses
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from skyrl_doctor.machine.redact import Redactor, secrets_of
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_train.contracts import bounded, files
-from skyrl_train.contracts.job_files import JOB_SUMMARIES
+from skyrl_train.contracts.job_files import JOB_SUMMARIES, KEY
 from skyrl_train.contracts.rollout_summaries import directory_of, files_in, read, step_of
 
 KINDS = (".toml", ".conf", ".sh", ".yaml", ".json", ".jsonl", ".md", ".prom")
@@ -22,6 +24,14 @@ HEAD_BYTES = 1 << 20
 MOST_ROLLOUTS = 20_000
 LEFT_OUT = "left_out.md"
 MODE = 0o600
+
+
+def redactor_of(job_dir: str, environ: Mapping[str, str]) -> Redactor:
+    """Knows the secrets of the environment, and the key of the job's runtime, if this is a job directory."""
+    known = secrets_of(environ)
+    with contextlib.suppress(OSError):
+        known.append(bounded.read_text(os.path.join(job_dir, KEY), errors="replace").strip())
+    return Redactor(known)
 
 
 @dataclasses.dataclass

@@ -73,18 +73,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _collect(job_dir: str, directory: str, limit_mb: int) -> str:
     """Collects the job's files; the part of the sentence about them. The key of its runtime is a known secret."""
-    import contextlib
     import os
 
-    from skyrl_doctor.bundle import LEFT_OUT, collect
-    from skyrl_doctor.machine.redact import Redactor, secrets_of
-    from skyrl_train.contracts import bounded
-    from skyrl_train.contracts.job_files import KEY
+    from skyrl_doctor.bundle import LEFT_OUT, collect, redactor_of
 
-    known = secrets_of(os.environ)
-    with contextlib.suppress(OSError):
-        known.append(bounded.read_text(os.path.join(job_dir, KEY), errors="replace").strip())
     place = os.path.join(directory, "job")
-    bundle = collect(job_dir, place, Redactor(known), most_bytes=limit_mb * 1_000_000)
+    bundle = collect(job_dir, place, redactor_of(job_dir, os.environ), most_bytes=limit_mb * 1_000_000)
     more = f" ({LEFT_OUT} names what was left out)" if bundle.left_out else ""
     return f" and {bundle.written} files of the job{more}"

@@ -24,12 +24,12 @@ def run(args: argparse.Namespace) -> int:
     import dataclasses
     from datetime import UTC, datetime
 
+    from skyrl_doctor.bundle import redactor_of
     from skyrl_doctor.cli.session import write_report
     from skyrl_doctor.html.clean import cleaned
     from skyrl_doctor.html.page import render
     from skyrl_doctor.html.recorded import examine_recording
     from skyrl_doctor.html.subject import read_subject
-    from skyrl_doctor.machine.redact import Redactor
     from skyrl_train.contracts.version import VERSION
 
     subject = read_subject(args.source)
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         found = examine_recording(subject.machine, subject.job)
         subject = dataclasses.replace(subject, examined=(found, *subject.examined))
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    page = render(cleaned(subject, Redactor.of(os.environ)), made=f"skyrl-doctor {VERSION}, {when}")
+    page = render(cleaned(subject, redactor_of(args.source, os.environ)), made=f"skyrl-doctor {VERSION}, {when}")
     write_report(args.output, page)
     print_line(f"wrote {args.output} ({len(page.encode()) / 1e6:.2f} MB)")
     return 0

@@ -33,7 +33,7 @@ KEYS = (*_CHOICES, *_SWITCHES, *_TEXTS, "ignore", "waivers")
 def apply(args: argparse.Namespace, words: Sequence[str]) -> None:
     """Adds the settings to the arguments of a command that examines a machine, where `words` do not set them."""
     args.settings_file = None
-    path = find(os.getcwd()) if args.settings is None else args.settings
+    path = find(_here()) if args.settings is None else args.settings
     if path is None or path == NONE:
         return
     values = read(path)
@@ -47,6 +47,14 @@ def apply(args: argparse.Namespace, words: Sequence[str]) -> None:
             args.ignore = [*args.ignore, *value]
         elif key != "waivers" and key not in given and hasattr(args, name):
             setattr(args, name, value)
+
+
+def _here() -> str:
+    """The working directory; the root where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
 
 
 def find(directory: str) -> str | None:

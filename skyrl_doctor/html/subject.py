@@ -50,6 +50,10 @@ class Subject:
     """The directory of a recording, which is still to be examined."""
 
 
+CONFIGURATIONS = (".sh", ".sbatch", ".slurm", ".toml", ".yaml", ".yml", ".conf", ".py")
+"""Names of files that are no logs."""
+
+
 def read_subject(source: str) -> Subject:
     """Raises UsageError if the source is unreadable or not recognised."""
     if os.path.isdir(source):
@@ -61,6 +65,11 @@ def read_subject(source: str) -> Subject:
         raise UsageError(f"{source}: {error.strerror}") from None
     if begin == b"{" and (found := _json(source)) is not None:
         return found
+    if source.endswith(CONFIGURATIONS):
+        raise UsageError(
+            f"{source} is a configuration or a script; write the report of its preflight: `skyrl-doctor preflight {source} "
+            "--format json --output preflight.json; skyrl-doctor report preflight.json`"
+        )
     return _log(source)
 
 

@@ -51,7 +51,8 @@ class Breaker:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._rule, self._say, self._now, self._sleep = rule, say, now, sleep
-        self._ends: deque[bool] = deque(maxlen=rule.window)
+        self._ends: deque[str] = deque(maxlen=rule.window)
+        """For each of the last rollouts the task that failed; empty if it did not."""
         self._running = 0
         self._outage: asyncio.Task[None] | None = None
         self._since: float | None = None
@@ -91,14 +92,16 @@ class Breaker:
 
     def _note(self, transcript: Transcript, health: Health) -> None:
         failed = transcript.finish in OUTAGE
-        self._ends.append(failed)
+        self._ends.append(transcript.task_id if failed else "")
+        failures = [task for task in self._ends if task]
         if not failed:
             if self._since is not None and self._outage is None:
                 self._since, self._pauses = None, 0
-        elif self._outage is None and sum(self._ends) >= self._rule.most:
+        elif self._outage is None and len(failures) >= self._rule.most and len({*failures}) > 1:
+            # the rollouts of one task share its image: where they alone fail, that is the task's fault
             why = f"{transcript.finish}: {transcript.detail}"[:300]
             self._say(
-                f"TRN022: infrastructure failed {sum(self._ends)} of the last {len(self._ends)} rollouts ({why}); no new rollout "
+                f"TRN022: infrastructure failed {len(failures)} of the last {len(self._ends)} rollouts ({why}); no new rollout "
                 f"begins until the sandbox runtime can be used, for at most {self._rule.limit_s:g} s"
             )
             self._since = self._now() if self._since is None else self._since
@@ -115,9 +118,10 @@ class Breaker:
 
     async def _waited(self, health: Health, why: str) -> None:
         since = self._now() if self._since is None else self._since
-        end = since + self._rule.limit_s
-        while self._running and self._now() < end:
+        drained = self._now()
+        while self._running:  # each has its own time limit
             await self._sleep(DRAIN_POLL_S)
+        end = since + self._rule.limit_s + self._now() - drained
         while self._now() < end:
             # a runtime that answers and still fails is asked less and less often
             await self._sleep(min(FIRST_PAUSE_S * 2**self._pauses, LONGEST_PAUSE_S, max(0.0, end - self._now())))

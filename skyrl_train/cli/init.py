@@ -112,6 +112,8 @@ def _answers(args: argparse.Namespace) -> dict[str, object]:
     """The three values that a run needs: from the options, else asked for on a terminal."""
     from skyrl_train.contracts.errors import UsageError
 
+    if args.gpus is not None and args.gpus < 1:
+        raise UsageError(f"--gpus is {args.gpus}; give a whole number from 1")
     missing = [name for name in ("model", "tasks", "gpus") if getattr(args, name) is None]
     if missing and not sys.stdin.isatty():
         raise UsageError(f"no terminal to ask on; pass --from TARGET, or {', '.join(f'--{name}' for name in missing)}")

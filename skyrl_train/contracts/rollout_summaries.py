@@ -109,7 +109,7 @@ def summary_of_line(line: bytes | str) -> Summary | None:
     """The summary of a stored transcript; None for any other text."""
     try:
         return _summary(json.loads(line))
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+    except (ValueError, RecursionError, OverflowError, TypeError, KeyError, AttributeError):
         return None
 
 

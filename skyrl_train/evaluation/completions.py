@@ -42,7 +42,9 @@ class CompletionsServer:
         self._url = url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         # each call has the time limit of its turn, which the agent loop keeps
-        self._http = httpx.AsyncClient(transport=transport, headers=headers, timeout=httpx.Timeout(None, connect=ASK_S))
+        limits = httpx.Limits(max_connections=None)  # agent.max_parallel is the limit
+        timeout = httpx.Timeout(None, connect=ASK_S)
+        self._http = httpx.AsyncClient(transport=transport, headers=headers, timeout=timeout, limits=limits)
         self._name = ""
 
     async def __aenter__(self) -> Self:

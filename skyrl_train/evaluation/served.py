@@ -1,5 +1,6 @@
 """Serves a model directory, or a checkpoint of a run, with vLLM for the time of an evaluation."""
 
+import hashlib
 import os
 import socket
 import sys
@@ -38,7 +39,7 @@ def model_directory(path: str, out: Path, *, limit_s: float) -> str:
             f"{path} is neither a model (no config.json) nor a checkpoint ({layout.STEP}N); give one of them, or the URL of "
             "a model server"
         )
-    made = out / "model"
+    made = out / f"model-{os.path.basename(path)}-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
     if not made.exists():
         out.mkdir(parents=True, exist_ok=True)
         merge(examine(path), str(made), python=sys.executable, limit_s=limit_s)

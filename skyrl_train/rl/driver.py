@@ -65,7 +65,7 @@ def main(job_dir: str, work_dir: str, forks: Forks | None) -> int:
             2 if isinstance(error, UsageError) and not begun else 1
         )  # a full disk during training is not a usage error
     with phase(END, END_S):
-        close(trainer, status, forks)
+        close(trainer, status)
     return status
 
 
@@ -84,14 +84,12 @@ def resumed(config: RunConfig, place: Place) -> Resume:
     return found
 
 
-def close(trainer: Trainer | None, status: int, forks: Forks | None) -> None:
+def close(trainer: Trainer | None, status: int) -> None:
     """Flushes the trackers. The watchman ends the processes, which is faster than Ray's shutdown."""
     tracking = getattr(trainer, "logger", None)  # FIX(TRN002): verl's metrics tracker; it logs no messages
     if tracking is not None:
         tracking.finish(exit_code=status)
     ray.shutdown()
-    if forks:
-        forks.end(FORKS_END_S)
 
 
 def leave(job_dir: str, work_dir: str, forks: Forks | None) -> None:
@@ -101,6 +99,8 @@ def leave(job_dir: str, work_dir: str, forks: Forks | None) -> None:
         status = main(job_dir, work_dir, forks)
     except BaseException:  # noqa: BLE001 -- the process ends after any error
         traceback.print_exc()
+    if forks:
+        forks.end(FORKS_END_S)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

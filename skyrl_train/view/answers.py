@@ -139,7 +139,10 @@ class Answers:
             rows = self._page(condition, values, before, SEARCHED)
             for row in rows:
                 before, searched = row["id"], searched + 1
-                line = self._line(row)
+                try:
+                    line = self._line(row)
+                except NotFoundError:  # its file was removed
+                    continue
                 if needle in line and transcripts.holds(line, text):
                     found.append(_row(row))
                 if len(found) >= PAGE or self._now() >= until:

@@ -5,6 +5,7 @@ token in its path and the server's own address in its Host header.
 import hmac
 import json
 import secrets
+import sqlite3
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -77,9 +78,10 @@ class Viewer(ThreadingHTTPServer):
     def _follow(self) -> None:
         while not self._ended.is_set():
             self.reading = True
-            for _ in self.index.update():
-                if self._ended.is_set():
-                    return
+            try:
+                any(self._ended.is_set() for _ in self.index.update())
+            except sqlite3.Error as error:  # a full disk or quota; asked again at the next turn
+                self.index.trouble = f"the index of the rollouts cannot be written: {error}"
             self.reading = False
             self._ended.wait(FOLLOW_S)
 
@@ -94,7 +96,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in self.server.hosts:
             self._send(421, b"Misdirected Request: open the address that skyrl-train view printed\n", "text/plain")
             return
-        address = urlsplit(self.path)
+        try:
+            address = urlsplit(self.path)
+        except ValueError:
+            self._send(400, b"Bad Request\n", "text/plain")
+            return
         token, slash, rest = address.path.removeprefix("/").partition("/")
         if not slash or not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
             self._send(404, b"Not Found\n", "text/plain")
@@ -103,8 +109,8 @@ class Handler(BaseHTTPRequestHandler):
             name, kind = STATIC[rest]
             self._send(200, files("skyrl_train.view").joinpath("static", name).read_bytes(), kind)
             return
-        words = dict(parse_qsl(address.query, max_num_fields=20))
         try:
+            words = dict(parse_qsl(address.query, max_num_fields=20))
             self._json(200, self._answer(unquote(rest), words))
         except NotFoundError as error:
             self._json(404, {"error": printable(str(error))})

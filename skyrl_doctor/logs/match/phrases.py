@@ -27,7 +27,7 @@ DONE = (
 
 RUN_START = (
     r"\bvLLM API server version\b|\bStarted a local Ray instance\b|\bConnecting to existing Ray cluster at address\b|\bStarting RL run\b"
-    r"|\bNVIDIA-SMI \d[\d.]{1,12} +Driver Version:|\bSetting OMP_NUM_THREADS environment variable for each process\b"
+    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b"
 )
 """Lines that a run writes once, when it starts. Only after the end of a run do they begin another one."""
 

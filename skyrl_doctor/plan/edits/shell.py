@@ -91,6 +91,8 @@ def _sbatch(text: str, option: str, value: str, line: int | None) -> str:
     found = re.search(rf"(?<=\s)(?P<head>{re.escape(option)}(?:=|\s+))(?P<old>\S+)", lines[line - 1])
     if found is None:
         raise CannotEdit(f"change {option} by hand")
+    if "," in found["old"]:
+        raise CannotEdit(f"change {option}={found['old']} by hand")
     kind, colon, _ = found["old"].rpartition(":")
     kept = f"{kind}{colon}" if colon and value.isdigit() else ""
     lines[line - 1] = f"{lines[line - 1][: found.start()]}{found['head']}{kept}{value}{lines[line - 1][found.end() :]}"

@@ -42,6 +42,8 @@ def run(request: Request) -> None:
     for stream in (sys.stdout, sys.stderr):
         if "-u" in options or os.environ.get("PYTHONUNBUFFERED"):
             stream.reconfigure(write_through=True)  # type: ignore[union-attr]
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()  # else all copies draw the same numbers
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(int(threads))

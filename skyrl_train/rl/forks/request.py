@@ -18,6 +18,8 @@ READ_AT_IMPORT = (
     "VLLM_LOGGING_",
 )
 """Variables that the imported packages, or Python itself, read once. OMP_NUM_THREADS is set anew in the copy."""
+READ_AT_START = ("HF_", "LD_", "PYTHON", "TRANSFORMERS_")
+"""Those of them that were read before the first worker was known."""
 READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT"})
 """Ray sets it in each worker, so that the engine that a worker starts has another value."""
 OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
@@ -48,11 +50,16 @@ def read(text: bytes) -> Request:
         raise ValueError(f"not a request: {error}") from error
 
 
+def changed(environ: Mapping[str, str], before: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """The first variable of such a name that has another value; empty if none has."""
+    different = (name for name in sorted({*before, *environ} - READ_WHEN_USED) if before.get(name) != environ.get(name))
+    return next((name for name in different if name.startswith(names)), "")
+
+
 def obstacle(request: Request, imported: Mapping[str, str]) -> str:
     """Why a copy would differ from a new Python; empty if it would not. `imported` is the environment of the imports."""
-    for name in sorted({*imported, *request.environ} - READ_WHEN_USED):
-        if name.startswith(READ_AT_IMPORT) and imported.get(name) != request.environ.get(name):
-            return f"{name} has another value than at the import"
+    if name := changed(request.environ, imported, READ_AT_IMPORT):
+        return f"{name} has another value than at the import"
     _, rest = split(request.words)
     if not rest or (rest[0].startswith("-") and (rest[0] not in ("-c", "-m") or len(rest) < 2)):
         return f"the option {rest[0]!r} of Python" if rest else "no program"

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from skyrl_train.contracts.run_log import say
 from skyrl_train.rl.forks import child
-from skyrl_train.rl.forks.request import LARGEST, Request, obstacle, read
+from skyrl_train.rl.forks.request import LARGEST, READ_AT_START, Request, changed, obstacle, read
 
 HELLO_S = 10.0
 Asked = tuple[Request, list[int]]
@@ -224,6 +224,9 @@ def main(program: str, listening: socket.socket, pipe: int, first: list[str], th
     import_all(first)
     arrived = first_arrived(listening, pipe)
     if arrived is None:
+        return None
+    if name := changed(arrived[1].environ, os.environ, READ_AT_START):
+        say(f"each worker imports for itself: {name} has another value than the driver's")
         return None
     os.environ.update(arrived[1].environ)
     imported = dict(os.environ)

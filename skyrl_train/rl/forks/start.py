@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,19 +70,23 @@ class Forks:
         shutil.rmtree(os.path.dirname(self.program), ignore_errors=True)
 
 
-def start(first: Sequence[str] = FIRST, then: Sequence[str] = THEN) -> Forks:
+def start(environ: Mapping[str, str], first: Sequence[str] = FIRST, then: Sequence[str] = THEN) -> Forks:
     """Begins with the imports that need no variables. OSError if it cannot be started."""
     folder = Path(tempfile.mkdtemp(prefix="skyrl-forks-"))
     program = folder / "python"
     python = shlex.join([sys.executable, "-IS", launcher.__file__])
     files.write_whole(str(program), f'#!/bin/sh\nexec {python} "$@"\n', mode=0o700, durable=False)
+    if not os.access(program, os.X_OK):
+        raise PermissionError(f"{program} cannot be run: nothing in {folder.parent} can, or its mount is noexec")
     reader, writer = os.pipe()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:  # from now on a launcher is not refused
         listening.bind(str(folder / "socket"))
         listening.listen(128)
         words = [sys.executable, "-u", "-m", SERVER, str(program), str(listening.fileno()), str(reader)]
         try:
-            server = process.start([*words, ",".join(first), ",".join(then)], pass_fds=(listening.fileno(), reader))
+            server = process.start(
+                [*words, ",".join(first), ",".join(then)], pass_fds=(listening.fileno(), reader), env=environ
+            )
         finally:
             os.close(reader)
     return Forks(str(folder / "socket"), str(program), writer, server)

@@ -55,6 +55,24 @@ def transcript(name: str, finish: Finish) -> Transcript:
     )
 
 
+def test_the_rollouts_of_one_task_alone_open_no_breaker() -> None:
+    """Its image does not start: its rollouts are given up after their tries, and the others go on."""
+    said: list[str] = []
+
+    async def run() -> list[Finish]:
+        breaker = Breaker(Rule(window=4, rate=0.5, limit_s=60.0), said.append)
+
+        async def one(_: int) -> Transcript:
+            return transcript("bad", Finish.ERROR_INITIALIZATION)
+
+        async def well() -> str:
+            return ""
+
+        return [(await breaker.run(one, well)).finish for _ in range(8)]
+
+    assert (set(asyncio.run(run())), said) == ({Finish.ERROR_INITIALIZATION}, [])
+
+
 def all_of(runtime: Runtime, count: int, parallel: int = 4) -> list[Any]:
     async def run() -> list[Any]:
         slots = asyncio.Semaphore(parallel)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 from collections.abc import Iterator
 
 from skyrl_doctor.core.model import Location
@@ -37,10 +38,12 @@ _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 
 def directives(script: Script, file: str) -> Iterator[Value]:
     """The values of the options that the plan has a key for; other options are ignored."""
+    found: dict[str, Value] = {}
     for line, name, text in _lines(script):
         value = _value(name, text)
-        if value is not None:
-            yield Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
+        if value is not None:  # of two lines Slurm takes the later one
+            found[value[0]] = Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
+    yield from found.values()
 
 
 def job_values(script: Script, file: str) -> Iterator[Value]:
@@ -55,16 +58,28 @@ def job_values(script: Script, file: str) -> Iterator[Value]:
     words = [word for command in traps for word in command.words[2:]]
     unread = next((f"{name} is not read" for name in script.sourced), "")
     unknown = next((word.unknown for word in words if word.unknown), unread)
-    handled = [word.text.upper().removeprefix("SIG") for word in words]
-    yield Value(TRAPS, handled, Location(file, None, TRAPS), own=TRAPS, unknown=unknown)
+    handled = [_signal_name(word.text) for word in words]
+    yield Value(TRAPS, handled, Location(file, None, TRAPS), written=False, own=TRAPS, unknown=unknown)
+
+
+def _signal_name(text: str) -> str:
+    """`SIGUSR1`, `usr1` and `10` are one signal."""
+    if text.isdigit() and int(text) in {one.value for one in signal.Signals}:
+        return signal.Signals(int(text)).name.removeprefix("SIG")
+    return text.upper().removeprefix("SIG")
 
 
 def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
-    """Line, name and text of each option."""
-    for line, comment in script.comments:
-        if comment.startswith("#SBATCH"):
-            for name, text in _options(comment.removeprefix("#SBATCH")):
-                yield line, name, text
+    """Line, name and text of each option that sbatch reads: above the first command. Of several jobs in one, none."""
+    first = min((command.line for command in script.commands), default=None)
+    read = [
+        (line, text) for line, text in script.comments if text.startswith("#SBATCH") and (first is None or line < first)
+    ]
+    if any(text.split()[1:2] == ["hetjob"] for _, text in read):
+        return
+    for line, comment in read:
+        for name, text in _options(comment.removeprefix("#SBATCH")):
+            yield line, name, text
 
 
 def mebibytes(text: str) -> int | None:
@@ -97,7 +112,15 @@ def _value(name: str, text: str) -> tuple[str, object] | None:
         return _LISTS[name], text.split(",")
     if name == "--mem" and (size := mebibytes(text)):
         return "slurm.trainer_memory_mib", size
-    count = text.rpartition(":")[2]
-    if name in _GPUS and count.isdigit() and len(count) < 10 and (name != "--gres" or text.startswith("gpu")):
-        return "slurm.gpus_per_node", int(count)
+    if name in _GPUS and (count := _gpus(text, is_list=name == "--gres")):
+        return "slurm.gpus_per_node", count
     return None
+
+
+def _gpus(text: str, *, is_list: bool) -> int | None:
+    """`gpu:h100:4,nvme:1` -> 4; of several kinds of GPUs the sum. None if a part has no number."""
+    parts = [part for part in text.split(",") if not is_list or part.partition(":")[0] == "gpu"]
+    counts = [part.rpartition(":")[2] for part in parts]
+    if not counts or not all(count.isdigit() and len(count) < 10 for count in counts):
+        return None
+    return sum(map(int, counts))

@@ -23,7 +23,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(name="forks")
 def _forks() -> Iterator[start.Forks]:
-    forks = start.start(["json"], ["xml.dom.minidom"])
+    forks = start.start(os.environ, ["json"], ["xml.dom.minidom"])
     yield forks
     forks.end(LIMIT_S)
     assert not Path(forks.socket).parent.exists()
@@ -137,6 +137,13 @@ def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Ru
     )  # the first one's variables are imported with
     assert run("-c", IMPORTED, env=environ | {"VERL_USE_EXTERNAL_MODULES": "json"}).stdout == "False\n"
     assert run("-c", IMPORTED, env=environ | {"PYTHONHASHSEED": "7"}).stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_LIBRARY_PATH", "HF_HUB_OFFLINE"])
+def test_a_first_worker_whose_python_would_differ_ends_the_server(run: Run, environ: dict[str, str], name: str) -> None:
+    """Python and the first imports have read it before: a copy would hash, find or load otherwise."""
+    assert run("-c", IMPORTED, env=environ | {name: "7"}).stdout == "False\n"
+    assert run("-c", IMPORTED).stdout == "False\n"
 
 
 def test_without_a_server_it_is_an_ordinary_python(run: Run, environ: dict[str, str], tmp_path: Path) -> None:
