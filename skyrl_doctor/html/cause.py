@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 
+from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.record import record
+from skyrl_doctor.core.registry import find_check
 from skyrl_doctor.core.signature import Part
+from skyrl_doctor.found_by import page
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
-from skyrl_doctor.logs.sentences import explain, remedy
+from skyrl_doctor.logs.sentences import explain
+from skyrl_doctor.logs.show import advice
 from skyrl_train.contracts.typed import Fields
 
 MOST = 40
@@ -69,9 +73,15 @@ def cause_of(diagnosis: Diagnosis) -> Cause:
         quoted=quoted,
         number=line.number,
         note=diagnosis.ranks,
-        remedy=remedy(root, dialect) or "",
+        remedy=_what_to_do(root, dialect),
         **fields,
     )
+
+
+def _what_to_do(root: Hit, dialect: str) -> str:
+    """The signature's own remedy, else what the page of its failure says."""
+    told = page(catalogue().find(root.failure.id), find_check(root.failure.id)) if root.failure.id else ""
+    return next((text for title, text in advice(root, dialect, told) if title == "What to do"), "")
 
 
 def cause_in(stored: Fields) -> Cause:

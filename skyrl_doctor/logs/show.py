@@ -215,7 +215,7 @@ def _root(
         yield "In your configuration"
         yield from (f"  {_clean(line, redact)}" for line in configured)
         yield ""
-    for title, body in _advice(root, diagnosis.dialect, page):
+    for title, body in advice(root, diagnosis.dialect, page):
         yield title
         yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), width - 2))
     if root.failure.id:
@@ -226,7 +226,7 @@ def _root(
         yield from map(_listed, diagnosis.others[:MAX_LISTED])
 
 
-def _advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
+def advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
     """Titles and texts: the remedy of this cause, or else what the page of the failure says of all its causes."""
     if own := remedy(root, dialect):
         yield "What to do", own

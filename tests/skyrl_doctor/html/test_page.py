@@ -178,6 +178,33 @@ def test_a_log(job: Path) -> None:
     assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == ["Cause and consequences", "Training steps"]
 
 
+def test_a_failure_without_a_remedy_of_its_own_has_that_of_its_page(tmp_path: Path) -> None:
+    log = Path(__file__).parents[2] / "logs/SLM012/preempted.log"
+    out = tmp_path / "report.html"
+    assert dispatch(["report", str(log), "-o", str(out)]) == 0
+    assert "What to do" in out.read_text()
+
+
+def test_a_script_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.sh"
+    script.write_text("python -m verl.trainer.main_ppo\n")
+    out = tmp_path / "report.html"
+    assert dispatch(["report", str(script), "-o", str(out)]) == 2
+    assert f"skyrl-doctor preflight {script}" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_key_of_a_jobs_runtime_is_not_in_the_page(job: Path, tmp_path: Path) -> None:
+    key = "correct horse battery"
+    (job / "runtime_api_key.txt").write_text(f"{key}\n")
+    log = job / "training_42.out"
+    log.write_text(log.read_text().replace("torch.OutOfMemoryError", f"{key} torch.OutOfMemoryError"))
+    assert key in log.read_text()
+    out = tmp_path / "report.html"
+    assert dispatch(["report", str(job), "-o", str(out)]) == 0
+    assert key not in out.read_text()
+
+
 def test_a_recorded_machine(tmp_path: Path) -> None:
     machines = Path(__file__).parents[2] / "machines"
     recording = next(path for path in sorted(machines.iterdir()) if (path / "machine.json").exists())

@@ -106,6 +106,23 @@ def test_an_unset_variable_makes_the_value_unknown() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lines", "gpus"),
+    [
+        ("#SBATCH --gres=gpu:8,nvme:1", 8),
+        ("#SBATCH --gres=gpu:a100:4,gpu:h100:4", 8),
+        ("#SBATCH --gres=nvme:1", None),
+        ("#SBATCH --gpus=2\n#SBATCH --gpus-per-node=4", 4),
+        ("#SBATCH --gpus=2\n#SBATCH hetjob\n#SBATCH --gpus=4", None),
+        ("#SBATCH --gpus=2\nmodule load cuda\n#SBATCH --gpus=4", 2),
+    ],
+)
+def test_sbatch_lines_are_read_as_slurm_reads_them(lines: str, gpus: int | None) -> None:
+    found = plan(f"#!/bin/bash\n{lines}\npython3 -m verl.trainer.main_ppo\n")
+    asked = [value.value for value in found.own.values() if value.name.startswith(("#SBATCH --g", "#SBATCH -G"))]
+    assert asked == ([] if gpus is None else [gpus])
+
+
 def test_exports_and_sbatch_lines_count() -> None:
     text = """\
 #!/bin/bash
