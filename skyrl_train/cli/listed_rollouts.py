@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from skyrl_train.contracts import bounded
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import one_line, printable
-from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of
+from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of, stored_line
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.transcripts import holds
 
@@ -87,16 +86,10 @@ def _accepted(source: Path, filters: Filters, text: str) -> Iterator[tuple[int |
             raise UsageError(f"{source}: no transcripts found; expected files named step_N.jsonl")
         every = ((step_of(path), path, place, one) for path in paths for place, one in read(path))
         for step, path, place, one in every:
-            if one is None or (filters.accepts(step, one) and (not text or holds(_stored(path, place), text))):
+            if one is None or (filters.accepts(step, one) and (not text or holds(stored_line(path, place), text))):
                 yield step, path, place, one
     except OSError as error:
         raise UsageError(f"{source}: {error.strerror or error}") from None
-
-
-def _stored(path: str, place: Place) -> bytes:
-    with bounded.open_file(path) as file:
-        file.seek(place.offset)
-        return file.read(place.length)
 
 
 def _line(step: int | None, one: Summary) -> str:

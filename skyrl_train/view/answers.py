@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skyrl_train.contracts.printable import printable
-from skyrl_train.contracts.rollout_summaries import Place
+from skyrl_train.contracts.rollout_summaries import Place, stored_line
 from skyrl_train.view import transcripts
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index
@@ -121,7 +121,7 @@ class Answers:
     def _line(self, row: sqlite3.Row) -> bytes:
         (file,) = self._index.rows("SELECT path FROM file WHERE id = ?", (row["file"],))
         try:
-            return self._index.line(file["path"], Place(row["start"], row["length"]))
+            return stored_line(file["path"], Place(row["start"], row["length"]))
         except OSError as error:
             raise NotFoundError(f"{file['path']}: {error.strerror}") from None
 

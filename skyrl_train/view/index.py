@@ -99,12 +99,6 @@ class Index:
             reader.close()
             self._local.reader = None
 
-    def line(self, path: str, place: Place) -> bytes:
-        """The stored line of a rollout. OSError if the file is gone."""
-        with bounded.open_file(path) as file:
-            file.seek(place.offset)
-            return file.read(place.length)
-
     def close(self) -> None:
         self.forget_thread()
         self._writer.close()

@@ -59,15 +59,20 @@ def is_inherited(number: int) -> bool:
 
 def copy_of(server: socket.socket) -> int:
     """The id of the copy; 0 if the server refuses, or ends before it answers."""
+    return number_from(server) or 0
+
+
+def number_from(server: socket.socket) -> "int | None":
+    """The number in the server's next line; None if it ends before."""
     answer = b""
     with contextlib.suppress(OSError):
         while not answer.endswith(b"\n"):
             heard = server.recv(64)
             if not heard:
-                return 0
+                return None
             answer += heard
         return int(answer)
-    return 0
+    return None
 
 
 def waited(server: socket.socket, pid: int) -> int:
@@ -75,15 +80,9 @@ def waited(server: socket.socket, pid: int) -> int:
     for number in PASSED_ON:
         signal.signal(number, lambda number, _frame: send(pid, number))
     server.settimeout(None)
-    answer = b""
-    with contextlib.suppress(OSError):
-        while not answer.endswith(b"\n"):
-            heard = server.recv(64)
-            if not heard:
-                break
-            answer += heard
-    if answer.endswith(b"\n"):
-        return int(answer)
+    status = number_from(server)
+    if status is not None:
+        return status
     with contextlib.suppress(OSError):
         select.select([os.pidfd_open(pid)], [], [])
     return 1 << 8
