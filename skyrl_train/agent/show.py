@@ -33,7 +33,7 @@ def _lines(transcript: Transcript, result_chars: int) -> Iterator[str]:
 
 
 def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
-    tokens = f"{len(step.reply.token_ids)} tokens, {step.reply.ended}, {step.reply_s:.2f} s"
+    tokens = f"{len(step.reply.token_ids)} tokens, {step.reply.ended}, {step.reply_s:.2f} s{_weights(step)}"
     yield f"\n── turn {number} · {tokens}"
     yield printable(step.reply.text)
     if step.result is not None:
@@ -43,6 +43,12 @@ def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
     elif isinstance(step.call, CallError):
         yield f"── not run · {step.call.kind}"
         yield printable(step.call.text)
+
+
+def _weights(step: Step) -> str:
+    """Names the weights of a reply that an update interrupted."""
+    first, last = step.reply.weights or (0, 0)
+    return "" if first == last else f", begun with the weights of step {first}, ended with those of step {last}"
 
 
 def reward_line(transcript: Transcript) -> str:

@@ -1,5 +1,7 @@
 """What asynchronous training needs of its settings (CFG009)."""
 
+import math
+
 
 def worker_range(mini_batch: int, staleness: int) -> tuple[int, int]:
     """The fewest and the most generation workers: fewer starve a mini batch, more could never all work."""
@@ -9,3 +11,8 @@ def worker_range(mini_batch: int, staleness: int) -> tuple[int, int]:
 def fits_staleness(workers: int, mini_batch: int, staleness: int) -> bool:  # FIX(CFG009)
     least, most = worker_range(mini_batch, staleness)
     return least <= workers <= most
+
+
+def fewest_steps(batches_ahead: float) -> int:
+    """The steps in which a prompt takes part if each step trains on the oldest ones."""
+    return math.ceil(batches_ahead) + 1

@@ -6,7 +6,7 @@ Pydantic is not imported: any object with RunConfig's attributes can be checked.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skyrl_train.config import adapter, batch, context, offload, slots, walltime
+from skyrl_train.config import adapter, asynchronous, batch, context, offload, slots, walltime
 from skyrl_train.contracts.violation import Violation
 
 if TYPE_CHECKING:
@@ -144,6 +144,26 @@ def resume_names_its_checkpoint(config: "RunConfig") -> Iterator[Violation]:
     )
 
 
+def rollouts_may_age(config: "RunConfig") -> Iterator[Violation]:
+    trainer = config.trainer
+    if trainer.mode == "sync":
+        return
+    least = asynchronous.fewest_steps(trainer.batches_ahead)
+    if trainer.max_staleness < least:
+        yield Violation(
+            key="trainer.max_staleness",
+            message=f"with {trainer.batches_ahead:g} batches ahead, a rollout takes part in up to {least} steps even if none is late, "
+            f"but max_staleness is {trainer.max_staleness}: each step would wait for all rollouts",
+            settings={"trainer.max_staleness": str(least + 1)},
+        )
+    if trainer.deterministic:
+        yield Violation(
+            key="trainer.deterministic",
+            message=f"with mode = {trainer.mode!r} the order in which rollouts end decides what a step trains on, so two runs differ",
+            settings={"trainer.deterministic": "false"},
+        )
+
+
 def parser_has_its_switch(config: "RunConfig") -> Iterator[Violation]:
     if config.rollout.auto_tool_choice and config.rollout.tool_call_parser is None:
         yield Violation(
@@ -166,6 +186,6 @@ TOLD_APART = (
     parser_has_its_switch,
 )
 """Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, TRN007, CFG006)."""
-TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint)
+TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint, rollouts_may_age)
 """Rules that CFG004 reports."""
 RULES = (*TOLD_APART, *TOLD_TOGETHER)

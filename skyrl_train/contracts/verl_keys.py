@@ -20,6 +20,8 @@ EXECUTOR, GRAPHS, WORKER = (
     f"{R}.engine_kwargs.vllm.{name}"
     for name in ("distributed_executor_backend", "compilation_config", "worker_extension_cls")
 )
+CORRECTION = "algorithm.rollout_correction.rollout_is"
+"""Weighs each token by the trainer's probability over the one with which it was sampled, where rollouts are older than a step."""
 SAMPLER_JOB, DASHBOARD = "trainer.v1.sampler.sampler_kwargs.job_dir", "ray_kwargs.ray_init.include_dashboard"
 
 
@@ -196,6 +198,9 @@ _TRAINER = (
     Key("trainer.logger", "trainer.logger", write=as_list, read=as_list),
     Key("trainer.project", "trainer.project_name"),
     Key("trainer.experiment", "trainer.experiment_name"),
+    Key("trainer.mode", "trainer.v1.trainer_mode", Use.WRITE),
+    Key("trainer.batches_ahead", "trainer.v1.colocate_async.num_warmup_batches", Use.WRITE),
+    Key("trainer.max_staleness", "trainer.v1.sampler.max_off_policy_threshold", Use.WRITE),
     Key("trainer.epochs", "trainer.total_epochs", Use.COMPUTED),
     Key("trainer.steps", "trainer.total_training_steps"),
     Key("trainer.save_every_steps", "trainer.save_freq"),
@@ -225,7 +230,7 @@ CONSTANTS: Mapping[str, Any] = {
     f"{R}.agent.default_agent_loop": "skyrl",
     "trainer.checkpoint_callback_class": "skyrl_train.rl.saving.Saving",
     "trainer.use_v1": True,
-    "trainer.v1.trainer_mode": "sync",
+    "trainer.v1.sampler.max_off_policy_strategy": "wait",
     "trainer.v1.sampler.custom_sampler.path": "pkg://skyrl_train.rl.sampler",
     "trainer.v1.sampler.custom_sampler.name": "Sampler",
     # Each process imports torch and verl for many seconds. Rollouts are scored where they run, so verl's reward workers

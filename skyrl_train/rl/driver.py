@@ -21,7 +21,7 @@ from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import END, START, phase
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
-from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
+from skyrl_train.rl.trainer import MODES, StoppedError, Trainer, Warned
 from skyrl_train.rl.weight_probe import WeightProbe
 
 END_S = 60.0
@@ -44,7 +44,7 @@ def main(job_dir: str, work_dir: str, forks: Forks | None) -> int:
             proof = ray_start.begin(settings, config, forks)
             transfer_queue.init(settings.transfer_queue)
             proof.hold()
-            trainer = Trainer(config=settings)
+            trainer = MODES[config.trainer.mode](config=settings)
             trainer.ready(config.trainer.phase_timeout_s, warned, WeightProbe if config.trainer.prove_weights else None)
             loops = agent_loops(
                 config.rollout.agent_workers,

@@ -83,21 +83,25 @@ class EngineModel:
             raise EngineError("the model server aborted the request")
         ids = tuple(int(token) for token in answer.token_ids)
         text = self._tokenizer.decode(ids, skip_special_tokens=True)
-        self._note_versions(answer.extra_fields)
+        weights = versions(answer.extra_fields)
+        self.versions += weights or ()
         logprobs = None if answer.log_probs is None else tuple(float(value) for value in answer.log_probs)
-        return Reply(token_ids=ids, text=text, ended=self._ended(ids, text, max_tokens), logprobs=logprobs)
+        ended = self._ended(ids, text, max_tokens)
+        return Reply(token_ids=ids, text=text, ended=ended, logprobs=logprobs, weights=weights)
 
     def _ended(self, ids: tuple[int, ...], text: str, max_tokens: int) -> Ended:
         """How a reply ended. verl calls both "completed"; a reply cut by the length limit must not be run as a call."""
         closed = ids[-1:] == (self._tokenizer.eos_token_id,) or any(stop in text for stop in self._stop)
         return Ended.LENGTH if len(ids) >= max_tokens and not closed else Ended.STOP
 
-    def _note_versions(self, fields: Mapping[str, Any]) -> None:
-        found = (fields.get("min_global_steps"), fields.get("max_global_steps"))
-        self.versions += [int(version) for version in found if version is not None]
-
     def _rendered(self, talk: list[dict[str, str]]) -> str:
         return self._tokenizer.apply_chat_template(talk, tokenize=False, add_generation_prompt=True)
 
     def _encoded(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+
+def versions(fields: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The steps of the weights at a reply's begin and end; they differ where an update interrupted it."""
+    first, last = fields.get("min_global_steps"), fields.get("max_global_steps")
+    return None if first is None or last is None else (int(first), int(last))

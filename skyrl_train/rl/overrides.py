@@ -124,7 +124,9 @@ def _critic(config: RunConfig, place: Place) -> dict[str, Value]:
 
 def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
     trainer = config.trainer
+    corrected: dict[str, Value] = {} if trainer.mode == "sync" else {verl_keys.CORRECTION: "token"}
     return {
+        **corrected,
         # if steps are set, the number of epochs must not end the run
         key_of("trainer.epochs"): max(trainer.epochs, trainer.steps or 0),
         key_of("trainer.checkpoint_dir"): checkpoint_root(config, place.work_dir),

@@ -2,10 +2,8 @@
 
 import os
 import time
-from collections.abc import Mapping
 from typing import Any
 
-import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
@@ -17,16 +15,16 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.files import append_line
 from skyrl_train.contracts.job_files import COUNTS
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl import ends
+from skyrl_train.rl import ends, prompts, queue
 from skyrl_train.rl.phases import phase
+from skyrl_train.rl.prompts import Tags
+from skyrl_train.rl.queue import TRAIN
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trained import comparable, group_of
 
 POLL_S = 0.1
 PAUSE_S = 10.0
 """The pause before the second new batch; it grows with each further one, since the failure may be temporary."""
-DONE = ("finished", "failure")
-TRAIN = "train"
 
 
 class NothingToTrainOnError(TrainError):
@@ -53,7 +51,7 @@ class Sampler(ReplayBuffer):
                     say(f"step {global_steps} has no usable rollout; drawing new prompts: {why}")
                     time.sleep(PAUSE_S * (attempt - 1))
                     self.refill_fn(batch_size)
-                batch, metrics, why = self._sampled(partition_id, batch_size)
+                batch, metrics, why = self._sampled(global_steps, partition_id, batch_size)
                 if batch.keys:
                     return batch, metrics
                 if partition_id != TRAIN:
@@ -63,24 +61,25 @@ class Sampler(ReplayBuffer):
             f"(trainer.empty_steps_allowed is {self._config.trainer.empty_steps_allowed}): {why}"
         )
 
-    def _sampled(self, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float], str]:
+    def _sampled(self, step: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float], str]:
         """The usable rows of the finished prompts, with metrics and the reasons for missing ones."""
-        groups, tags = self._finished(partition_id, batch_size)
+        groups, tags = self._finished(step, partition_id, batch_size)
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
         n = self._config.rollout.n if training else 1
-        recorded = _tags(ends.PARTITION)
+        recorded = queue.tags(ends.PARTITION)
         found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
         keys, alone = comparable(ends.in_order(rows, recorded), advantage=advantage, n=n)
-        self._clear(partition_id, [*groups, *alone])
-        self._clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
+        ages = prompts.ages(tags, groups, keys, step=step)
+        queue.clear(partition_id, [*groups, *alone])
+        queue.clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
         counts = ends.total(found)
         if training:
             self._write_counts(counts)
         else:
             self.validated += [end.outcome for end in found]
-        metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
+        metrics = {**figures(counts), **ages, "rollout_metrics/num_alone": float(len(alone))}
         why = (
             ends.causes(found) if not rows else f"each prompt has only one usable rollout of {n}; {ends.causes(found)}"
         )
@@ -96,22 +95,13 @@ class Sampler(ReplayBuffer):
         except OSError as error:  # a missing count must not fail the step
             say(f"the counts of this step could not be written: {error}")
 
-    def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
+    def _finished(self, step: int, partition_id: str, batch_size: int) -> tuple[list[str], Tags]:
         """Waits until all rollouts of this many prompts have ended, successfully or not."""
         while True:
-            if why := ends.stop_of(_tags(ends.PARTITION)):
+            if why := ends.stop_of(queue.tags(ends.PARTITION)):
                 raise OutageError(why)
-            tags = _tags(partition_id)
-            done = [key for key, tag in tags.items() if tag.get("is_prompt") and tag.get("status") in DONE]
+            tags = queue.tags(partition_id)
+            done = prompts.ended(tags, step=step, most_steps=self._config.trainer.max_staleness)
             if len(done) >= batch_size:
                 return done[:batch_size], tags
             time.sleep(POLL_S)
-
-    def _clear(self, partition_id: str, keys: list[str]) -> None:
-        if keys:
-            transfer_queue.kv_clear(keys=keys, partition_id=partition_id)
-
-
-def _tags(partition_id: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (transfer_queue.kv_list(partition_id) or {}).get(partition_id, {})
-    return found

@@ -1,13 +1,15 @@
-"""verl's synchronous trainer with time limits for its long phases; it saves when the time limit of the job is near."""
+"""verl's trainers with time limits for their long phases; they save when the time limit of the job is near."""
 
 import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from verl.trainer.ppo.v1.trainer_base import PPOTrainer
+from verl.trainer.ppo.v1.trainer_colocate_async import PPOTrainerColocateAsync
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl import validation
+from skyrl_train.rl import prompts, queue, validation
 from skyrl_train.rl.phases import begin, end
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Warned:
         self.asked = True
 
 
-class Trainer(PPOTrainerSync):
+class Trainer(PPOTrainer):
     """Overrides only verl's hooks; a step itself is unchanged."""
 
     phase_timeout_s: float
@@ -101,7 +103,7 @@ class Trainer(PPOTrainerSync):
             trainer.save_freq = 1
 
     def _synced(self, work: Callable[[], None]) -> None:
-        """A sync, and the proof that the weights arrived, before any rollout begins. FIX(TRN021)"""
+        """A sync, and the proof that the weights arrived, before a step is trained on what they write. FIX(TRN021)"""
         say("syncing weights to the model servers")  # the doctor's watch recognises this line
         begin(SYNC, self.phase_timeout_s)
         if self.probe:
@@ -111,3 +113,23 @@ class Trainer(PPOTrainerSync):
             servers = self.llm_server_manager.server_handles
             self._pending_sync_metrics = self.probe.after(self.global_steps, servers)  # verl adds them to the step's
         end(SYNC)
+
+
+class SyncTrainer(Trainer, PPOTrainerSync):
+    """A step waits for all its rollouts."""
+
+
+class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
+    """A step waits for as many rollouts as it needs. An update interrupts the others, which go on with the new weights."""
+
+    def on_train_begin(self) -> None:
+        """Removes what a checkpoint keeps of the step that it ends: rows that were trained on."""
+        rows = prompts.orphans(queue.tags(queue.TRAIN))
+        queue.clear(queue.TRAIN, rows)
+        if self._restored_tq_prompt_count:
+            say(f"{self._restored_tq_prompt_count} prompts in progress go on from the checkpoint")
+        super().on_train_begin()
+
+
+MODES: dict[str, type[Trainer]] = {"sync": SyncTrainer, "colocate_async": ColocateAsyncTrainer}
+"""The trainer of each `trainer.mode`."""

@@ -16,6 +16,13 @@ class TrainerSection(Section):
     """Name of this run."""
     logger: tuple[str, ...] = ("console",)
     """Where metrics go: console, wandb, tensorboard, file."""
+    mode: Literal["sync", "colocate_async"] = "sync"
+    """sync: a step waits for all its rollouts. colocate_async: a step begins as soon as enough rollouts have ended; the others
+    are interrupted for the update and go on with the new weights."""
+    batches_ahead: float = Field(default=1.0, gt=0)
+    """With colocate_async: the prompts in progress beyond those of the step, in batches."""
+    max_staleness: int = Field(default=4, ge=2)
+    """With colocate_async: the most steps that a rollout may take part in. A step waits for rollouts that would exceed it."""
     epochs: int = Field(default=1, ge=1)
     """Passes over the tasks."""
     steps: int | None = Field(default=None, ge=1)

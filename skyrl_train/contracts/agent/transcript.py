@@ -26,6 +26,8 @@ class Reply:
     text: str
     ended: Ended
     logprobs: tuple[float, ...] | None = None
+    weights: tuple[int, int] | None = None
+    """The steps whose weights wrote its first and its last token, if the server tells them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,10 @@ EACH: dict[str, tuple[str, str]] = {
     "offload_goes_with_adapter": ("lora_rank = 8\n[actor]\ncpu_offload = true\n", "actor.cpu_offload"),
     "adapter_arrives": ("lora_rank = 8\n[actor]\nstrategy = 'fsdp'\n", "actor.strategy"),
     "packing_has_its_kernel": ("attention = 'sdpa'\n", "model.remove_padding"),
+    "rollouts_may_age": (
+        "[trainer]\nmode = 'colocate_async'\nbatches_ahead = 1.5\nmax_staleness = 2\n",
+        "trainer.max_staleness",
+    ),
     "resume_names_its_checkpoint": ("[trainer]\nresume_from = 'x'\n", "trainer.resume_from"),
     "parser_has_its_switch": ("[rollout]\nauto_tool_choice = true\n", "rollout.tool_call_parser"),
 }

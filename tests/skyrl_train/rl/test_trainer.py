@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-MODULE, VERLS = "skyrl_train.rl.trainer", "verl.trainer.ppo.v1.trainer_sync"
+MODULE, V1 = "skyrl_train.rl.trainer", "verl.trainer.ppo.v1"
 STEPS = 9
 
 
@@ -43,14 +43,21 @@ class VerlsTrainer:
     def on_step_end(self) -> None:
         self.did.append(f"synced {self.global_steps}")
 
+    def on_train_begin(self) -> None:
+        self.did.append("begun")
+
 
 @pytest.fixture
 def ours(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Our module, over that loop."""
-    parts = VERLS.split(".")
-    for name in (".".join(parts[:count]) for count in range(1, len(parts) + 1)):
+    parts = V1.split(".")
+    for name in ("transfer_queue", *(".".join(parts[:count]) for count in range(1, len(parts) + 1))):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    vars(sys.modules[VERLS])["PPOTrainerSync"] = VerlsTrainer
+    modules = {"base": "PPOTrainer", "sync": "PPOTrainerSync", "colocate_async": "PPOTrainerColocateAsync"}
+    for name, trainer in modules.items():
+        module = ModuleType(f"{V1}.trainer_{name}")
+        vars(module)[trainer] = VerlsTrainer if name == "base" else type(trainer, (VerlsTrainer,), {})
+        monkeypatch.setitem(sys.modules, module.__name__, module)
     before = sys.modules.pop(MODULE, None)
     try:
         return import_module(MODULE)
@@ -67,7 +74,7 @@ def warned_in(step: int, ours: ModuleType, **trainer: int) -> tuple[list[str], s
     def heard(now: int) -> None:
         warned.asked = warned.asked or now == step
 
-    run = ours.Trainer(heard, **trainer)
+    run = ours.SyncTrainer(heard, **trainer)
     run.phase_timeout_s, run.warned = 60.0, warned
     try:
         run.fit()
@@ -131,3 +138,31 @@ def test_each_sync_is_proven_before_the_next_step(ours: ModuleType) -> None:
     run.fit()
     assert run.did[:5] == ["saved 1", "asked actor", "synced 1", "asked ['server'] after 1", "logged 1"]
     assert run._pending_sync_metrics == {"weights/probe_difference": 0.01}
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """The partition of a run that was resumed, from which keys can be cleared."""
+    kept: dict[str, dict[str, Any]] = {"a": {"is_prompt": True}, "a_0_0": {}, "trained_0_0": {}}
+    found = ModuleType("transfer_queue")
+    found.kv_list = lambda partition: {partition: dict(kept)}  # type: ignore[attr-defined]
+    found.kv_clear = lambda *, keys, partition_id: [kept.pop(key) for key in keys]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "transfer_queue", found)
+    monkeypatch.delitem(sys.modules, "skyrl_train.rl.queue", raising=False)
+    return kept
+
+
+def test_a_resumed_asynchronous_run_drops_rows_that_were_trained_on(
+    ours: ModuleType, queue: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "queue", import_module("skyrl_train.rl.queue"))
+    run = ours.ColocateAsyncTrainer(lambda _step: None)
+    run._restored_tq_prompt_count = 1
+    run.on_train_begin()
+    assert [*queue] == ["a", "a_0_0"]
+    monkeypatch.delitem(sys.modules, "skyrl_train.rl.queue")
+
+
+def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
+    assert [*ours.MODES] == ["sync", "colocate_async"]
+    assert all(issubclass(trainer, ours.Trainer) for trainer in ours.MODES.values())
