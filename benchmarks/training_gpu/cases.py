@@ -44,6 +44,7 @@ max_parallel = 64
 tools = ["finish"]
 budget_note_tokens = 16
 [trainer]
+mode = "{mode}"
 checkpoint_dir = "{folder}/checkpoints"
 experiment = "{name}"
 steps = {steps}
@@ -89,6 +90,7 @@ class Case(NamedTuple):
     kl_loss: bool = False
     """With a reference model."""
     save_every: int = -1
+    mode: str = "sync"
     forks: bool = True
     """The workers are copies of one process."""
 
@@ -153,4 +155,17 @@ PROOF = CASES[0]._replace(name="0.5b-proof", loops=(OURS,) * 4, gib=26, torch_gi
 SYNCS = PROOF._replace(name="tiny-200-syncs", shape="tiny", loops=(OURS,) * 200, prompt=128, response=16, model_len=256)
 """Are the weights proven on the model server: with planted faults, and in 200 healthy syncs."""
 CRITIC = CASES[0]._replace(name="0.5b-ppo", advantage="gae", loops=(OURS,) * 2, gib=40, torch_gib=30)
+TAIL = CASES[0]._replace(
+    name="long-tail",
+    loops=(OURS,) * 10,
+    gib=40,
+    torch_gib=30,
+    kv_gib=8.0,
+    prompt=256,
+    response=256,
+    model_len=768,
+    batch=8,
+    n=4,
+)
+"""Short replies, and tools that take most of the time."""
 assert all(case.shape in SHAPES for case in CASES)

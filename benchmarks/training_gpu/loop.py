@@ -7,6 +7,7 @@ Neither has a sandbox: ours gets one that only answers that it has tests, so tha
 
 import asyncio
 import os
+import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import Any
 from verl.experimental.agent_loop import AgentLoopOutput
 from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentLoop
 
-from benchmarks.training_gpu.marks import GO
+from benchmarks.training_gpu.marks import GO, TAIL
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.transcript import Result, Transcript
@@ -26,6 +27,8 @@ from skyrl_train.rl.rows import prepared
 from skyrl_train.tasks.r2e_sandbox import TESTS_FOUND
 
 POLL_S = 0.2
+SPREAD, RARE, LONGER = 0.7, 20, 10
+"""Tool times are log-normal, and one rollout in twenty takes ten times as long."""
 
 
 def reward_of(token_ids: Sequence[int]) -> float:
@@ -37,6 +40,13 @@ async def allowed() -> None:
     path = os.environ.get(GO, "")
     while path and not Path(path).exists():
         await asyncio.sleep(POLL_S)
+
+
+def tools_s(row: int, sample: int, median_s: float) -> float:
+    """The seconds of a rollout's tools: the same in each run."""
+    draw = random.Random(f"{row}-{sample}")
+    longer = LONGER if draw.randrange(RARE) == 0 else 1
+    return median_s * draw.lognormvariate(0.0, SPREAD) * longer
 
 
 class NoCommands:
@@ -58,11 +68,15 @@ class BareLoop(SkyrlAgentLoop):
         await allowed()
         return await super().run(sampling_params, **row)
 
+    def tools_s(self, row: Mapping[str, Any]) -> float:
+        return tools_s(int(row["index"]), int(row["session_id"]), float(os.environ.get(TAIL) or 0))
+
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
-        del row
+        """Half of the time of tools goes before the reply, and half after it."""
 
         @asynccontextmanager
         async def opened(_task: Task) -> AsyncIterator[Sandbox]:
+            await asyncio.sleep(self.tools_s(row) / 2)
             yield NoCommands()
 
         return opened
@@ -71,6 +85,7 @@ class BareLoop(SkyrlAgentLoop):
         """Every reply is scored where it is: there is no sandbox to grade in."""
 
         async def score(_sandbox: Sandbox, transcript: Transcript) -> Score:
+            await asyncio.sleep(self.tools_s(row) / 2)
             return Scored(reward_of(transcript.response_ids))
 
         return prepared(self.sandboxes(row)), score

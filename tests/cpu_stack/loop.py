@@ -1,5 +1,7 @@
 """Our agent loop with sandboxes in temporary directories of this machine: the tasks are those of the demonstration."""
 
+import asyncio
+import itertools
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cpu_stack.loop_sandboxes import demo_sandboxes
-from cpu_stack.run import BROKEN
+from cpu_stack.run import BROKEN, LATE
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Task
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 
@@ -35,10 +37,20 @@ class DirectoryLoop(SkyrlAgentLoop):
         async def opened(task: Task) -> AsyncIterator[Sandbox]:
             if _broken(Path(os.environ[BROKEN])):
                 raise RuntimeError("the sandbox's disk is full")
+            await asyncio.sleep(_late(Path(os.environ[BROKEN]).with_name(LATE)))
             async with inner(task) as sandbox:
                 yield sandbox
 
         return opened
+
+
+_opened = itertools.count(1)
+
+
+def _late(path: Path) -> float:
+    """How long the next sandbox of this process waits."""
+    every, seconds = path.read_text().split() if path.exists() else ("1", "0")
+    return 0.0 if next(_opened) % int(every) else float(seconds)
 
 
 def _broken(path: Path) -> bool:

@@ -16,6 +16,8 @@ from skyrl_train.tasks.convert import verl_row
 
 BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
 """Names a file; so many sandboxes as stand in it do not start."""
+LATE = "late_sandboxes"
+"""A file in the job directory: `EVERY SECONDS`. Each sandbox of that number starts so much later, as slow tasks do."""
 TESTS = Path(__file__).parents[1]
 CONFIG = """\
 [model]
@@ -56,6 +58,7 @@ max_turns = 3
 max_parallel = 4
 budget_note_tokens = 16
 [trainer]
+mode = "{mode}"
 checkpoint_dir = "{checkpoints}"
 steps = {steps}
 epochs = 10
@@ -76,14 +79,21 @@ verl_overrides = [
 
 
 def write_job(
-    job: Path, model: Path, *, steps: int, advantage: str = "grpo", lr: float = 1e-3, phase_s: float = 900
+    job: Path,
+    model: Path,
+    *,
+    steps: int,
+    advantage: str = "grpo",
+    lr: float = 1e-3,
+    phase_s: float = 900,
+    mode: str = "sync",
 ) -> None:
     """A job directory as `skyrl-train launch` leaves one."""
     job.mkdir(parents=True)
     tasks = job / "tasks.jsonl"
     tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
     places = {"model": model, "tasks": tasks, "checkpoints": job.parent / "checkpoints", "job": job}
-    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s)
+    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s, mode=mode)
     config = parse(text)
     (job / directory.CONFIG).write_text(text, encoding="utf-8")
     (job / directory.RESOLVED).write_text(resolved(config), encoding="utf-8")

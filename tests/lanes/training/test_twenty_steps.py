@@ -21,7 +21,15 @@ TWO_UPDATES = {
     "log_prob_micro_batch_size_per_gpu = 8": "log_prob_micro_batch_size_per_gpu = 4",
 }
 """Of a step. The loss of the first one is the mean of the advantages, which is 0."""
-CLOCKS = ("timing_s/", "timing_per_token_ms/", "perf/", "rollout_metrics/time", "actor/perf/", "agent_loop/")
+CLOCKS = (
+    "timing_s/",
+    "timing_per_token_ms/",
+    "perf/",
+    "rollout_metrics/time",
+    "actor/perf/",
+    "agent_loop/",
+    "weights/probe_s",
+)
 """What no seed decides: how long things took."""
 CURVES = ("actor/pg_loss", "actor/grad_norm", "critic/score/mean", "training/rollout_probs_diff_mean")
 

@@ -146,7 +146,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     kept: dict[str, dict[str, Any]] = {"a": {"is_prompt": True}, "a_0_0": {}, "trained_0_0": {}}
     found = ModuleType("transfer_queue")
     found.kv_list = lambda partition: {partition: dict(kept)}  # type: ignore[attr-defined]
-    found.kv_clear = lambda *, keys, partition_id: [kept.pop(key) for key in keys]  # type: ignore[attr-defined]
+    found.kv_clear = lambda *, keys, **_words: [kept.pop(key) for key in keys]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "transfer_queue", found)
     monkeypatch.delitem(sys.modules, "skyrl_train.rl.queue", raising=False)
     return kept

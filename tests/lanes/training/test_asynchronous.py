@@ -1,0 +1,66 @@
+"""Asynchronous training on a CPU: late rollouts do not hold a step up, go on with the next weights, and survive a restart."""
+
+import json
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cpu_stack.run import LATE, write_job
+from lanes.training.lab import allow, training
+from skyrl_train.agent import journal
+from skyrl_train.checkpoints.saved import examine
+
+pytestmark = [pytest.mark.verl, pytest.mark.vllm]
+STEPS, MOST = 8, 4
+"""The steps of the run, and those in which a rollout may take part (trainer.max_staleness)."""
+LATE_S = 8
+"""Longer than a step takes."""
+
+
+def figures(job: Path) -> list[dict[str, float]]:
+    path = job / "metrics.jsonl"
+    return [json.loads(line)["data"] for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def root(job: Path) -> Path:
+    return job.parent / "checkpoints" / "skyrl" / "run"
+
+
+def whole(job: Path, step: int) -> bool:
+    found = root(job) / f"global_step_{step}"
+    return found.is_dir() and examine(str(found)).complete and examine(str(found)).marked
+
+
+def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path) -> None:
+    job = tmp_path / "job"
+    write_job(job, model, steps=STEPS, mode="colocate_async")
+    (job / LATE).write_text(f"5 {LATE_S}")
+    allow(job)
+    with training(job, "killed") as run:
+        run.until(lambda: whole(job, 3), "global_step_3")
+        run.signal(signal.SIGKILL)
+        run.child.wait()
+        run.until_gone()
+    before = len(figures(job))
+    with training(job, "resumed") as run:
+        run.ends_with(0)
+        assert "prompts in progress go on from the checkpoint" in run.log
+        assert run.log.count("weights of step") == run.log.count("syncing weights to the model servers")
+
+    steps = [int(step["training/global_step"]) for step in figures(job)]
+    assert steps[before:] == list(range(steps[before], STEPS + 1))
+    ages = [step["rollout_metrics/staleness_max"] for step in figures(job)]
+    assert max(ages) >= 1  # a late rollout was trained on in a later step
+    assert max(ages) < MOST
+    assert all(step["rollout_corr/kl"] < 0.1 for step in figures(job)[before:])  # the correction is on
+    written = [transcript for path in (job / "rollouts").glob("step_*.jsonl") for transcript in journal.read(path)]
+    replies = [step.reply for transcript in written for step in transcript.steps]
+    assert all(reply.weights is not None for reply in replies)
+    spans = Counter(
+        transcript.steps[-1].reply.weights[1] - transcript.steps[0].reply.weights[0]  # type: ignore[index]
+        for transcript in written
+        if transcript.steps
+    )
+    assert sum(count for span, count in spans.items() if span > 0) > 0, spans  # turns of two steps in one rollout
