@@ -32,7 +32,6 @@ def prepare(folder: Path, *, on_cpu: bool) -> list[str]:
         advantage="grpo",
         lr=1e-3,
         phase_s=600,
-        mode="sync",
     ).partition("verl_overrides")[0]
     text = text.replace("\nn = 2\n", f"\nn = {N}\ngpu_memory_utilization = 0.05\n")
     text = text.replace("max_sequences = 8\n", f"max_sequences = {BATCH * N}\n").replace(

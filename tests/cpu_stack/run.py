@@ -58,7 +58,6 @@ max_turns = 3
 max_parallel = 4
 budget_note_tokens = 16
 [trainer]
-mode = "{mode}"
 checkpoint_dir = "{checkpoints}"
 steps = {steps}
 epochs = 10
@@ -93,7 +92,8 @@ def write_job(
     tasks = job / "tasks.jsonl"
     tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
     places = {"model": model, "tasks": tasks, "checkpoints": job.parent / "checkpoints", "job": job}
-    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s, mode=mode)
+    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s)
+    text = text.replace("[trainer]\n", f'[trainer]\nmode = "{mode}"\n')
     config = parse(text)
     (job / directory.CONFIG).write_text(text, encoding="utf-8")
     (job / directory.RESOLVED).write_text(resolved(config), encoding="utf-8")
