@@ -15,12 +15,12 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.files import append_line
 from skyrl_train.contracts.job_files import COUNTS
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl import ends, prompts, queue
+from skyrl_train.rl import ends, prompts, transfer
 from skyrl_train.rl.phases import phase
 from skyrl_train.rl.prompts import Tags
-from skyrl_train.rl.queue import TRAIN
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trained import comparable, group_of
+from skyrl_train.rl.transfer import TRAIN
 
 POLL_S = 0.1
 PAUSE_S = 10.0
@@ -67,13 +67,13 @@ class Sampler(ReplayBuffer):
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
         n = self._config.rollout.n if training else 1
-        recorded = queue.tags(ends.PARTITION)
+        recorded = transfer.tags(ends.PARTITION)
         found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
         keys, alone = comparable(ends.in_order(rows, recorded), advantage=advantage, n=n)
         ages = prompts.ages(tags, groups, keys, step=step)
-        queue.clear(partition_id, [*groups, *alone])
-        queue.clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
+        transfer.clear(partition_id, [*groups, *alone])
+        transfer.clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
         counts = ends.total(found)
         if training:
             self._write_counts(counts)
@@ -98,9 +98,9 @@ class Sampler(ReplayBuffer):
     def _finished(self, step: int, partition_id: str, batch_size: int) -> tuple[list[str], Tags]:
         """Waits until all rollouts of this many prompts have ended, successfully or not."""
         while True:
-            if why := ends.stop_of(queue.tags(ends.PARTITION)):
+            if why := ends.stop_of(transfer.tags(ends.PARTITION)):
                 raise OutageError(why)
-            tags = queue.tags(partition_id)
+            tags = transfer.tags(partition_id)
             done = prompts.ended(tags, step=step, most_steps=self._config.trainer.max_staleness)
             if len(done) >= batch_size:
                 return done[:batch_size], tags

@@ -9,7 +9,7 @@ from verl.trainer.ppo.v1.trainer_colocate_async import PPOTrainerColocateAsync
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl import prompts, queue, validation
+from skyrl_train.rl import prompts, transfer, validation
 from skyrl_train.rl.phases import begin, end
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
 
     def on_train_begin(self) -> None:
         """Removes what a checkpoint keeps of the step that it ends: rows that were trained on."""
-        rows = prompts.orphans(queue.tags(queue.TRAIN))
-        queue.clear(queue.TRAIN, rows)
+        rows = prompts.orphans(transfer.tags(transfer.TRAIN))
+        transfer.clear(transfer.TRAIN, rows)
         if self._restored_tq_prompt_count:
             say(f"{self._restored_tq_prompt_count} prompts in progress go on from the checkpoint")
         super().on_train_begin()

@@ -148,19 +148,19 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     found.kv_list = lambda partition: {partition: dict(kept)}  # type: ignore[attr-defined]
     found.kv_clear = lambda *, keys, **_words: [kept.pop(key) for key in keys]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "transfer_queue", found)
-    monkeypatch.delitem(sys.modules, "skyrl_train.rl.queue", raising=False)
+    monkeypatch.delitem(sys.modules, "skyrl_train.rl.transfer", raising=False)
     return kept
 
 
 def test_a_resumed_asynchronous_run_drops_rows_that_were_trained_on(
     ours: ModuleType, queue: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ours, "queue", import_module("skyrl_train.rl.queue"))
+    monkeypatch.setattr(ours, "transfer", import_module("skyrl_train.rl.transfer"))
     run = ours.ColocateAsyncTrainer(lambda _step: None)
     run._restored_tq_prompt_count = 1
     run.on_train_begin()
     assert [*queue] == ["a", "a_0_0"]
-    monkeypatch.delitem(sys.modules, "skyrl_train.rl.queue")
+    monkeypatch.delitem(sys.modules, "skyrl_train.rl.transfer")
 
 
 def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
