@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "data": "convert, inspect and validate training data, and test its rewards",
     "checkpoints": "list, verify, prune and merge checkpoints",
     "evaluate": "measure pass@1 and pass@k of a model or checkpoint on tasks",
+    "weights": "find out which model or checkpoint a model server runs",
     "show": "list rollouts or print the transcript of one",
     "view": "show the rollouts of a job in a browser, also while it runs",
     "demo": "run three small tasks from prompt to reward on this machine",

@@ -37,6 +37,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("evaluate global_step_40 tasks.jsonl --config run.toml --out results --samples 8", "of a checkpoint"),
     ),
+    "weights": (
+        ("weights http://localhost:8000 global_step_40", "does the server run this checkpoint?"),
+        ("weights http://localhost:8000 weights/step_40 weights/step_20", "which of the two?"),
+    ),
     "view": (
         ("view JOB_DIR", "print the address of a page with the rollouts of a job"),
         ("view JOB_DIR --port 8123", "serve it at this port, for a tunnel to the node"),

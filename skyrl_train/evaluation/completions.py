@@ -1,6 +1,6 @@
 """A model server's /v1/completions with tokens in and tokens out, in the form of verl's client for its model servers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +13,8 @@ from skyrl_train.rl.engine import EngineError
 
 ASK_S = 30.0
 """Of a question that is no reply of the model."""
+SCORE_S = 120.0
+"""Of a question behind other requests of a busy server."""
 MOST_BYTES = 64 << 20
 _WHY_CHARS = 300
 
@@ -85,6 +87,19 @@ class CompletionsServer:
             )
         except (FormatError, ValueError) as error:
             raise EngineError(f"{self._url}: unexpected answer to {request_id}: {error}") from None
+
+    async def scored(self, ids: Sequence[int]) -> list[float]:
+        """The log-probability of each token of a text but the first."""
+        request = {"model": self._name, "prompt": list(ids), "max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 0}
+        try:
+            body = await self._ask("POST", "/v1/completions", request, limit_s=SCORE_S)
+            (choice,) = body.objects("choices")
+            found = choice.value("prompt_logprobs")
+            if not isinstance(found, list) or len(found) != len(ids):
+                raise EngineError(f"{self._url} does not return prompt_logprobs; only vLLM's server does")
+            return [float(one[str(token)]["logprob"]) for token, one in zip(ids[1:], found[1:], strict=True)]
+        except (FormatError, ValueError, KeyError, TypeError) as error:
+            raise EngineError(f"{self._url}: unexpected answer to the fixed text: {error!r}") from None
 
     async def _ask(self, method: str, path: str, body: object, *, limit_s: float | None) -> Fields:
         timeout = self._http.timeout if limit_s is None else httpx.Timeout(limit_s)

@@ -10,18 +10,8 @@ import torch
 from verl.utils import tensordict_utils
 
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl.weight_proof import Proof, WeightsError
+from skyrl_train.rl.weight_proof import MOST_TOKENS, TEXT, Proof, WeightsError
 
-TEXT = """\
-def median(values):
-    \"\"\"The middle of the sorted values.\"\"\"
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-The test failed because an empty list has no middle. The fix is to raise ValueError, and to say so in the documentation.
-"""
-MOST_TOKENS = 128
 LIMIT_S = 60.0
 """Of one server's answer; it takes well under a second."""
 

@@ -11,6 +11,16 @@ from typing import NamedTuple
 
 from skyrl_train.contracts.errors import TrainError
 
+TEXT = """\
+def median(values):
+    \"\"\"The middle of the sorted values.\"\"\"
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+The test failed because an empty list has no middle. The fix is to raise ValueError, and to say so in the documentation.
+"""
+MOST_TOKENS = 128
 LIMIT = 0.15
 """Mean difference in nats that two engines never had with the same weights: bfloat16 gives 0.004 to 0.006 (docs/training.md)."""
 GROWTH, LEAST = 5.0, 0.02

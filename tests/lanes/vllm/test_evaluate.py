@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -63,6 +64,29 @@ async def evaluated(url: str, model: Path, settings: RunConfig, kept: Kept) -> M
         return report_of(one, kept.done, [1, SAMPLES])
 
 
+def other_model(model: Path, at: Path) -> Path:
+    """The same model with one layer's weights a little other."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    made = at / "other"
+    shutil.copytree(model, made)
+    (path,) = made.glob("*.safetensors")
+    tensors = load_file(path)
+    name = next(name for name in sorted(tensors) if "mlp" in name)
+    tensors[name] = tensors[name] + 0.05 * torch.randn(tensors[name].shape, generator=torch.Generator().manual_seed(1))
+    save_file(tensors, path, metadata={"format": "pt"})
+    return made
+
+
+def weights(url: str, *models: Path) -> dict[str, Any]:
+    words = [sys.executable, "-m", "skyrl_train", "weights", url, *map(str, models), "--format", "json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S)
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if found["runs_first"] else 1), done.stderr
+    return found
+
+
 def test_pass_rates_of_a_real_model(tmp_path: Path, model: Path) -> None:
     settings = config(model, tmp_path)
     reports = []
@@ -73,6 +97,9 @@ def test_pass_rates_of_a_real_model(tmp_path: Path, model: Path) -> None:
             reports.append(asyncio.run(evaluated(url, model, settings, kept)))
             for transcript in kept.done.values():
                 assert all(step.reply.token_ids for step in transcript.steps)
+        another = other_model(model, tmp_path)
+        assert weights(url, model, another)["verdict"] == f"the server runs {model}"
+        assert weights(url, another, model)["verdict"] == f"the server runs {model} rather than {another}"
     assert (reports[0]["rollouts"], reports[0]["without_result"]) == (TASKS * SAMPLES, 0)
     assert 0.0 < reports[0]["pass"]["1"]["rate"] < 1.0, json.dumps(reports[0])  # it knows both commands, and not which
     assert reports[0]["pass"]["2"]["rate"] >= reports[0]["pass"]["1"]["rate"]

@@ -94,3 +94,23 @@ def test_the_model_is_named_or_the_only_one() -> None:
         asked(lambda server: server.model(), two)
     with pytest.raises(UsageError, match="is not a model server that can be used: /v1/models: ConnectError"):
         asked(lambda server: server.model(), httpx.ConnectError("refused"))
+
+
+async def scored(server: CompletionsServer) -> list[float]:
+    await server.model()
+    return await server.scored([4, 5, 6])
+
+
+def test_a_text_is_scored_token_by_token() -> None:
+    found = [None, {"5": {"logprob": -0.5}, "9": {"logprob": -0.1}}, {"6": {"logprob": -2.0}}]
+    result, requests = asked(scored, ONE, choice(prompt_logprobs=found))
+    assert result == [-0.5, -2.0]
+    assert json.loads(requests[1].content)["prompt_logprobs"] == 0
+
+
+@pytest.mark.parametrize(
+    "found", [None, [], [None, {"5": {"logprob": -0.5}}], [None, {}, {}], [None, {"5": 1}, {"6": 1}]]
+)
+def test_a_server_that_does_not_score_the_text_is_named(found: object) -> None:
+    with pytest.raises(EngineError, match=f"{URL}.*(does not return prompt_logprobs|unexpected answer)"):
+        asked(scored, ONE, choice(prompt_logprobs=found))

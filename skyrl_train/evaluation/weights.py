@@ -1,0 +1,73 @@
+"""Which of some models a server runs: the log-probabilities of a fixed text, beside those of each model."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.typed import FormatError, parse_object
+from skyrl_train.process import run
+from skyrl_train.rl.weight_proof import LIMIT, MOST_TOKENS, TEXT, mean_difference
+
+CHILD = Path(__file__).parent.parent / "rl" / "score_child.py"
+_WHY_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The tokens of the fixed text, and a model's log-probabilities of all but the first."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A model, and its mean difference from the server in nats."""
+
+    model: str
+    difference: float
+
+    @property
+    def fits(self) -> bool:
+        return self.difference <= LIMIT
+
+
+def scored_by(directory: str, *, python: str, device: str, limit_s: float) -> Scored:
+    """By a child process under a Python with torch and transformers. UsageError if the model cannot be loaded."""
+    environ = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    words = (python, str(CHILD), directory, str(MOST_TOKENS), device, TEXT)
+    try:
+        done = run(words, limit_s=limit_s, env=environ)
+    except OSError as error:
+        raise UsageError(
+            f"{python}: {error.strerror or error}; pass --python with a Python that has torch and transformers"
+        ) from None
+    if done.timed_out:
+        raise TrainError(f"{directory} was not scored within {limit_s:g} s; pass a larger --limit")
+    try:
+        output = parse_object(done.text.splitlines()[-1])
+        return Scored(output.integers("ids"), output.numbers("logprobs"))
+    except (FormatError, IndexError):
+        why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
+        remedy = "; pass --python with a Python that has torch and transformers" if "No module named" in why else ""
+        raise UsageError(f"{directory} cannot be scored: {why[:_WHY_CHARS]}{remedy}") from None
+
+
+def compared(models: Sequence[tuple[str, Scored]], server: Sequence[float]) -> list[Compared]:
+    """In the order of the models."""
+    return [Compared(name, mean_difference(scored.logprobs, server)) for name, scored in models]
+
+
+def verdict(found: Sequence[Compared]) -> tuple[bool, str]:
+    """Whether the server runs the first model, and a sentence."""
+    first, nearest = found[0], min(found, key=lambda one: one.difference)
+    if not nearest.fits:
+        which = "none of them" if len(found) > 1 else f"not {first.model}"
+        return False, f"the server runs {which}: the limit of two engines with the same weights is {LIMIT:g} nats"
+    if nearest is not first:
+        return False, f"the server runs {nearest.model} rather than {first.model}"
+    if len(found) == 1:
+        return True, f"the server runs {first.model}, or weights a few steps from it: name other checkpoints to compare"
+    return True, f"the server runs {first.model}"
