@@ -17,6 +17,7 @@ OTHER_PROGRAMS = (
     "skyrl_train/sandbox/sandboxd/",
     "skyrl_train/sandbox/client/canary.py",
     "skyrl_train/rl/merge_child.py",
+    "skyrl_train/rl/score_child.py",
 )
 THE_SCREEN = ("skyrl_train/contracts/screen.py", "skyrl_train/contracts/streams.py")
 COLOURED = ("skyrl_doctor/report/terminal.py", "skyrl_doctor/report/progress.py")

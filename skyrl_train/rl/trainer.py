@@ -127,7 +127,7 @@ class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
         rows = prompts.orphans(transfer.tags(transfer.TRAIN))
         transfer.clear(transfer.TRAIN, rows)
         if self._restored_tq_prompt_count:
-            say(f"{self._restored_tq_prompt_count} prompts in progress go on from the checkpoint")
+            say(f"{self._restored_tq_prompt_count} prompts in progress are taken from the checkpoint")
         super().on_train_begin()
 
 

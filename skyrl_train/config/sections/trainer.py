@@ -18,7 +18,7 @@ class TrainerSection(Section):
     """Where metrics go: console, wandb, tensorboard, file."""
     mode: Literal["sync", "colocate_async"] = "sync"
     """sync: a step waits for all its rollouts. colocate_async: a step begins as soon as enough rollouts have ended; the others
-    are interrupted for the update and go on with the new weights."""
+    are interrupted for the update and continue with the new weights."""
     batches_ahead: float = Field(default=1.0, gt=0)
     """With colocate_async: the prompts in progress beyond those of the step, in batches."""
     max_staleness: int = Field(default=4, ge=2)

@@ -46,7 +46,7 @@ def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path
     before = len(figures(job))
     with training(job, "resumed") as run:
         run.ends_with(0)
-        assert "prompts in progress go on from the checkpoint" in run.log
+        assert "prompts in progress are taken from the checkpoint" in run.log
         assert run.log.count("weights of step") == run.log.count("syncing weights to the model servers")
 
     steps = [int(step["training/global_step"]) for step in figures(job)]
