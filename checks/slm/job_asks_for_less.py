@@ -33,6 +33,7 @@ PREFIX = "#SBATCH "
 NODES, GPUS = "slurm.nodes", "slurm.gpus_per_node"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
+GPU_TYPE = f"{PREFIX}GPU type"
 TASKS, SIGNAL = f"{PREFIX}--ntasks", f"{PREFIX}--signal"
 _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 """Signals that end no program."""
@@ -122,7 +123,14 @@ def _is_sbatch(plan: Plan, key: str) -> bool:
 def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Finding:
     key = f"{PREFIX}{option}"
     message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {key}"
-    return config_finding(message, plan.own[key].location, {key: expected})
+    return config_finding(message, plan.own[key].location, {key: _with_type(plan, option, expected)})
+
+
+def _with_type(plan: Plan, option: str, count: str) -> str:
+    """The new value of an option: `--gres` and the number of GPUs may hold their type."""
+    kind = own_value(plan, GPU_TYPE)
+    typed = count if kind is None or option in _NODES else f"{kind.value}:{count}"
+    return f"gpu:{typed}" if option == "--gres" else typed
 
 
 def _unsaved(plan: Plan) -> Iterator[Finding]:

@@ -96,7 +96,7 @@ def _read(one: dict[str, Any]) -> "Read":
 
     line = "" if one["line"] is None else f":{one['line']}"
     place = f"{one['file']}{line}" if one["written"] else ""
-    return Read(one.get("setting", one["name"]), one["name"], one["value"], one["unknown"], place)
+    return Read(one["setting"], one["name"], one["value"], one["unknown"], place)
 
 
 def _given(args: argparse.Namespace) -> dict[str, object]:
