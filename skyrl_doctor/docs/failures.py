@@ -92,10 +92,11 @@ def _samples(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Some lines of logs that the signatures of a failure recognise, without those of its example."""
     found: dict[str, list[str]] = {id_: [] for id_ in texts}
     for one in load_signatures():
+        if one.id is None:
+            continue
         line = one.signature.sample.strip().split("\n")[-1][:SAMPLE_LETTERS].rstrip()
-        lines = found.get(one.id)
-        if lines is not None and line and one.id not in line and line not in texts[one.id] and line not in lines:
-            lines.append(line)
+        if one.id in found and line and line not in texts[one.id] and line not in found[one.id] and one.id not in line:
+            found[one.id].append(line)
     return {id_: tuple(lines[:MOST_SAMPLES]) for id_, lines in found.items()}
 
 
