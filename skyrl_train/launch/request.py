@@ -50,7 +50,8 @@ def plan_of(request: Request, *, has_rules: bool = True) -> "LaunchPlan":
     except OSError as error:
         raise UsageError(f"{request.target} cannot be read: {error.strerror}") from None
     except (ConfigError, UsageError, ValueError) as error:
-        raise UsageError(f"{request.target} cannot be launched: {error}") from None
+        reasons = str(error).replace("\n", "; and ")
+        raise UsageError(f"{request.target} cannot be launched: {reasons}") from None
     _check(request, config)
     return LaunchPlan(
         config=config,
