@@ -1,4 +1,4 @@
-"""The `#SBATCH` lines do not fit the run: they ask for less than it uses, or start or end it otherwise.
+"""The `#SBATCH` lines ask for less than the run uses, start it more than once, or end it too early.
 
 ## What it does
 Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses.
@@ -92,10 +92,10 @@ def _signalled(plan: Plan) -> Iterator[Finding]:
     limit, traps = _limit(plan), plan.own.get("trap")
     whole = None if limit is None else minutes(str(limit.value))
     if limit is not None and whole and signal.seconds >= whole * 60:
-        message = f"{SIGNAL} = {written.value} comes {signal.seconds} s before the end of a job of {limit.value}: at its start"
+        message = f"{SIGNAL} = {written.value} is sent when the job starts: {signal.seconds} s before the end of a job of {limit.value}"
         yield config_finding(message, written.location, severity=Severity.WARNING, summary="lower the seconds after @")
     elif signal.is_for_shell and signal.name not in _IGNORED and _is_unhandled(signal.name, traps):
-        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, for it has no trap for {signal.name}"
+        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, because it has no trap for {signal.name}"
         yield config_finding(
             message, written.location, severity=Severity.WARNING, summary=f"add `trap … {signal.name}`"
         )

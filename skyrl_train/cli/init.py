@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
     print_lines(f"not carried over: {line}" for line in left)
-    print_line(f"{args.output} written: {len(values)} settings, {len(left)} not carried over")
+    without = f", {len(left)} not carried over" if left else ""
+    print_line(f"{args.output} written: {len(values)} settings{without}")
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
     return 0
 

@@ -151,7 +151,7 @@ def test_torchrun_starts_once_on_each_node() -> None:
 
 def test_a_signal_that_nothing_handles_ends_the_script() -> None:
     options = ("--signal=B:USR1@120", "--time=1:00:00")
-    message = "#SBATCH --signal = B:USR1@120 ends the script 120 s before the limit, for it has no trap for USR1"
+    message = "#SBATCH --signal = B:USR1@120 ends the script 120 s before the limit, because it has no trap for USR1"
     assert warnings(script(*options, run=SAVING)) == [message]
     assert warnings(script(*options, run=f"trap 'touch stop' SIGTERM\n{SAVING}")) == [message]
     assert warnings(script(*options, run=f"trap 'touch stop' TERM SIGUSR1\n{SAVING}")) == []
@@ -161,7 +161,7 @@ def test_a_signal_that_nothing_handles_ends_the_script() -> None:
 
 
 def test_a_signal_before_the_start() -> None:
-    message = "#SBATCH --signal = USR1@600 comes 600 s before the end of a job of 5:00: at its start"
+    message = "#SBATCH --signal = USR1@600 is sent when the job starts: 600 s before the end of a job of 5:00"
     assert warnings(script("--signal=USR1@600", "--time=5:00", run=SAVING)) == [message]
     assert warnings(script("--signal=USR1@60", "-t5:00", run=SAVING)) == []
 
