@@ -111,8 +111,7 @@ def test_rollouts_are_filtered_by_their_tests(page: Page, viewer: str) -> None:
     page.type("test_fix fails")
     page.press("Enter")
     page.wait(f"{LISTED} > 0 && {LISTED} < 12")
-    page.press("j")
-    page.press("Enter")
+    page.click("main tbody a")
     page.wait("document.querySelector('section.tests')")
     assert "test_fix fails" in page.evaluate("document.querySelector('section.tests').innerText")
 
