@@ -83,6 +83,25 @@ def sides(others: Path) -> tuple[list[Side], list[str]]:
         found.append(Side("pytest-testinfra, the ten checks", (words,), plain))
     else:
         missing.append("pytest-testinfra")
+    nhc = os.environ.get("BENCH_NHC")
+    if nhc:
+        settings = {
+            "INCDIR": f"{nhc}/scripts",
+            "MARK_OFFLINE": "0",
+            "DETACHED_MODE": "0",
+            "LOGFILE": "-",
+            "TIMEOUT": "20",
+        }
+        words = (
+            "bash",
+            f"{nhc}/nhc",
+            "-c",
+            str(TEN / "nhc.conf"),
+            *(f"{name}={value}" for name, value in settings.items()),
+        )
+        found.append(Side("NHC, the ten checks", (words,), plain))
+    else:
+        missing.append("NHC (say BENCH_NHC=/path/to/a/checkout/of/mej/nhc)")
     torch_python = os.environ.get("BENCH_TORCH_PYTHON", python)
     if subprocess.run([torch_python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
         found.append(Side("torch.utils.collect_env", ((torch_python, "-m", "torch.utils.collect_env"),), plain))

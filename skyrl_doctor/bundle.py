@@ -10,12 +10,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from skyrl_doctor.machine.redact import Redactor, secrets_of
+from skyrl_doctor.machine.redact import Redactor, secret_spans, secrets_of
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_train.contracts import bounded, files
 from skyrl_train.contracts.job_files import JOB_SUMMARIES, KEY
 from skyrl_train.contracts.rollout_summaries import directory_of, files_in, read, step_of
 
+CONFIGURATIONS = (".toml", ".conf", ".sh", ".yaml")
 KINDS = (".toml", ".conf", ".sh", ".yaml", ".json", ".jsonl", ".md", ".prom")
 FILE_BYTES = 2 << 20
 LOG_BYTES = 4 << 20
@@ -27,11 +28,24 @@ MODE = 0o600
 
 
 def redactor_of(job_dir: str, environ: Mapping[str, str]) -> Redactor:
-    """Knows the secrets of the environment, and the key of the job's runtime, if this is a job directory."""
+    """Knows the secrets of the environment; of a job directory also the runtime's key and those of its configuration."""
     known = secrets_of(environ)
     with contextlib.suppress(OSError):
         known.append(bounded.read_text(os.path.join(job_dir, KEY), errors="replace").strip())
+    with contextlib.suppress(OSError):
+        known += _configured_secrets(job_dir)
     return Redactor(known)
+
+
+def _configured_secrets(job_dir: str) -> list[str]:
+    """The secrets that files of the configuration name, so that they are known in logs, where they stand without a name."""
+    found = list[str]()
+    for name in sorted(os.listdir(job_dir)):
+        if name.endswith(CONFIGURATIONS):
+            with contextlib.suppress(OSError):
+                text = bounded.read_text(os.path.join(job_dir, name), most_bytes=FILE_BYTES, errors="replace")
+                found += (text[start:end] for start, end in secret_spans(text))
+    return found
 
 
 @dataclasses.dataclass

@@ -39,6 +39,8 @@ SCREENS = {
     ),
     "help": (doctor, ("preflight", "--help")),
     "status": (train, ("status", LAUNCH)),
+    "launch-help": (train, ("launch", "--help")),
+    "launch-refused": (train, ("launch", "tests/screens/refused.toml", "--no-gate")),
     "config": (train, ("config", "explain", "rollout.n", "slurm.extra")),
 }
 VARIES = (
@@ -69,7 +71,7 @@ def captured(name: str, columns: int) -> str:
     try:
         with tempfile.TemporaryDirectory(prefix="screens-", dir="/tmp") as made:
             launched(made)
-            with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.suppress(SystemExit):
                 dispatch([made if word == LAUNCH else word for word in words])
     finally:
         os.chdir(here)

@@ -9,8 +9,9 @@ from pathlib import Path
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.docs import our_checks, pages, source_of, stale_pages
-from skyrl_doctor.docs import test_of as mirrored_test_of
+from skyrl_doctor.docs.__main__ import our_checks, pages, stale_pages
+from skyrl_doctor.docs.failures import source_of
+from skyrl_doctor.docs.failures import test_of as mirrored_test_of
 from skyrl_doctor.found_by import page as page_of
 from skyrl_doctor.logs.match.signatures import load_signatures, load_topics
 from skyrl_doctor.page import HEADINGS, parse

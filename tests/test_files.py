@@ -23,7 +23,8 @@ READERS = {
     "skyrl_doctor/__main__.py": "/proc",
     "skyrl_doctor/cli/edits.py": "bounded by itself: it also refuses links",
     "skyrl_doctor/core/entry_points.py": "installed packages",
-    "skyrl_doctor/docs.py": "our own pages",
+    "skyrl_doctor/docs/__main__.py": "our own pages",
+    "skyrl_doctor/docs/pictures.py": "our own layers",
     "skyrl_doctor/html/page.py": "our own style",
     "skyrl_doctor/logs/match/engine_cache.py": "our own cache, with a digest",
     "skyrl_doctor/logs/match/engine_hyperscan.py": "our own source",
@@ -59,7 +60,7 @@ READERS = {
 }
 WRITERS = {
     "skyrl_doctor/cli/session.py": "a device or FIFO that the user named",
-    "skyrl_doctor/docs.py": "our own pages",
+    "skyrl_doctor/docs/__main__.py": "our own pages",
     "skyrl_doctor/logs/match/engine_cache.py": "new files with random names, in a directory that must be the user's own",
     "skyrl_doctor/plan/dialects/verl/collect_releases.py": "our own data",
     "skyrl_doctor/watch/setup.py": "a lock, which is never a link",

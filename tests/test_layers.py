@@ -23,7 +23,7 @@ for top in ("skyrl_doctor", "checks"):
     # docs and reference write our own pages when they are built. The live view derives from Textual's classes; only --tui imports it.
     names += [
         found.name for found in walked
-        if not found.name.startswith("skyrl_doctor.children.") and found.name not in ("skyrl_doctor.watch.tui.app", "skyrl_doctor.docs", "skyrl_doctor.reference")
+        if not found.name.startswith("skyrl_doctor.children.") and not found.name.startswith("skyrl_doctor.docs") and found.name not in ("skyrl_doctor.watch.tui.app", "skyrl_doctor.reference")
     ]
 for name in names:
     importlib.import_module(name)

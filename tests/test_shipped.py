@@ -1,6 +1,7 @@
 """What is shipped for others' CI runs the command that it names: the pre-commit hook and the GitHub Action."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from skyrl_train.contracts.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 GOOD, BAD = "examples/mig20.toml", "examples/prime-rl-2025/v4.toml"
@@ -38,3 +41,13 @@ def test_the_action(tmp_path: Path, target: str, code: int, said: str) -> None:
     done = run(["bash", "-euo", "pipefail", "-c", step["run"]], RUNNER_TEMP=str(tmp_path), **inputs)
     assert done.returncode == code, done.stderr
     assert said in done.stdout
+
+
+def test_the_page_of_ci_names_the_last_release() -> None:
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    assert re.findall(r"skyrl-doctor@v([\w.]+)|rev: v([\w.]+)", page) == [(VERSION, ""), ("", VERSION)]
+
+
+def test_the_last_release_is_the_newest_of_the_changelog() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+) \(", changes, re.MULTILINE)[0] == VERSION

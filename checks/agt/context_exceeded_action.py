@@ -1,4 +1,4 @@
-"""A full context window is reported as an argument of an action.
+"""A rollout that fills its context ends with an error about an action's arguments.
 
 ## What it does
 `skyrl-doctor diagnose` and `watch` find `CONTEXT_WINDOW_EXCEEDED` inside the arguments of an action. No check can see

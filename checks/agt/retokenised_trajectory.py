@@ -1,4 +1,4 @@
-"""The trainer sees other tokens than the engine wrote.
+"""The trainer trains on other tokens than the engine generated.
 
 ## What it does
 `skyrl-doctor diagnose` finds the messages of verl and others about it. `skyrl-doctor watch` compares the probabilities

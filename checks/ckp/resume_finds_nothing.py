@@ -1,4 +1,4 @@
-"""The run would not find its checkpoint.
+"""The run would not find the checkpoint to resume from.
 
 ## What it does
 Checks the checkpoint directory by names and sizes: which `global_step_N` are complete, and which one verl's tracker

@@ -77,7 +77,8 @@ TOPIC = Signature(
 )
 
 KEY = "trainer.logger"
-LOG_IN = "log in with the first command, or log offline with the second"
+COMMANDS = "wandb login --relogin", "export WANDB_MODE=offline"
+LOG_IN = "`{}`, or to log offline `{}`".format(*COMMANDS)
 OFFLINE_KEY = "trainer.wandb_offline"
 
 
@@ -106,7 +107,7 @@ def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
 
 
 def _finding(plan: Plan, message: str, summary: str, settings: dict[str, str]) -> Finding:
-    commands = ("wandb login --relogin", "export WANDB_MODE=offline") if summary == LOG_IN else ()
+    commands = COMMANDS if summary == LOG_IN else ()
     return Finding(
         message=message,
         location=plan.place(KEY),

@@ -1,4 +1,4 @@
-"""`CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or no device that CUDA finds.
+"""`CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or a device that CUDA cannot find.
 
 ## What it does
 Reads `CUDA_VISIBLE_DEVICES` as CUDA does and looks for each entry among the GPUs and MIG slices that this step can

@@ -14,7 +14,7 @@ expect: 3,000 tokens with a vocabulary of 152,000 take 1.7 GB in fp32, and sever
 
 ## How to fix
 The evidence names the changes that save most for this plan: micro-batch size 1, chunked or fused log-probs and
-entropy, checkpointing, shorter responses, a smaller share for a vLLM that does not sleep.
+entropy, checkpointing, shorter responses, a lower `gpu_memory_utilization` for a vLLM that does not sleep.
 
 ## Example
     torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 0 has a total capacity of 19.62 GiB

@@ -1,14 +1,14 @@
-"""vLLM's share of the GPU leaves too little memory for the KV cache.
+"""`gpu_memory_utilization` leaves vLLM too little memory for the KV cache.
 
 ## What it does
-Subtracts weights, the peak of a forward pass and the CUDA context from vLLM's share, and compares the rest with the
+Subtracts weights, the peak of a forward pass and the CUDA context from what `gpu_memory_utilization` gives vLLM, and compares the rest with the
 KV cache of one sequence of `max_model_len` tokens.
 
 ## Why it breaks training
 vLLM refuses to start if nothing is left, or less than one sequence of the maximum length needs.
 
 ## How to fix
-Raise the share, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve max_model_len` prints the largest
+Raise `gpu_memory_utilization`, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve max_model_len` prints the largest
 value.
 
 ## Example
@@ -26,7 +26,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM's share leaves too little memory for the KV cache of one request"
+CAUSE = "gpu_memory_utilization leaves vLLM too little memory for the KV cache of one request"
 
 SIGNATURES = (
     Signature(
@@ -60,5 +60,9 @@ def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("vLLM has its own GPU")
     if engine.kv >= engine.kv_needed:
         return
-    message = f"vLLM's share of {in_gib(engine.requested)} leaves {in_gib(engine.kv)} for the KV cache ({engine.kv_tokens} tokens) after weights of {in_gib(engine.weights)}; expected {in_gib(engine.kv_needed)} for one sequence of {plan.name(LENGTH)}"
+    message = (
+        f"{plan.name(SHARE)} = {plan.number(SHARE)} gives vLLM {in_gib(engine.requested)}; its weights take {in_gib(engine.weights)}, "
+        f"and {in_gib(engine.kv)} are left for the KV cache ({engine.kv_tokens} tokens); "
+        f"expected {in_gib(engine.kv_needed)} for one sequence of {plan.name(LENGTH)}"
+    )
     yield config_finding(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")

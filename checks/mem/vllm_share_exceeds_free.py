@@ -1,7 +1,7 @@
 """`gpu_memory_utilization` exceeds the free memory of the GPU.
 
 ## What it does
-Compares vLLM's share, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with the
+Compares what vLLM takes, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with the
 memory that the trainer leaves: the device, or its free memory now, minus the weights and optimiser states that stay
 on it while vLLM starts and generates.
 
@@ -10,7 +10,7 @@ vLLM does not adapt to the free memory. It takes its share of the whole device o
 loads first.
 
 ## How to fix
-Lower the share to the value in the message, or offload the trainer's weights and optimiser to the host.
+Lower `gpu_memory_utilization` to the value in the message, or offload the trainer's weights and optimiser to the host.
 
 ## Example
     ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
@@ -28,7 +28,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM's share exceeds the free memory at its start; lower gpu_memory_utilization or start vLLM first"
+CAUSE = "gpu_memory_utilization asks for more memory than is free when vLLM starts; lower it, or start vLLM first"
 
 SIGNATURES = (
     Signature(
@@ -68,5 +68,5 @@ def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     largest = int(100 * max(0, left) / memory.budget.device.total) / 100
     message = f"{share} = {plan.number(KEY)} requests {in_gib(engine.requested)}; {memory.where} and the trainer keeps {in_gib(kept)} of it while vLLM generates; expected at most {largest}"
     yield config_finding(
-        message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary="lower vLLM's share"
+        message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary=f"lower {share}"
     )

@@ -9,7 +9,7 @@ Every step ends with a weight sync. When vLLM's allocator maps its memory back, 
 the process aborts in native code and the run hangs.
 
 ## How to fix
-Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or give vLLM a smaller share.
+Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or lower `gpu_memory_utilization`.
 
 ## Example
     CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62

@@ -47,7 +47,7 @@ def _finding(store: PodmanStore, held: tuple[HeldLock, ...], apart_s: float, env
     stopped = ", which is stopped," if first.state in _STOPPED else ""
     return Finding(
         message=(
-            f"{first.holder}{stopped} has held {', '.join(lock.path for lock in held)} for {apart_s:g} s or longer, and podman waits for it without a limit; expected it free"
+            f"{first.holder}{stopped} has held {', '.join(lock.path for lock in held)} for {apart_s:g} s or longer, and every podman command waits for it; expected a free lock"
         ),
         severity=Severity.WARNING if at_work else Severity.ERROR,
         remedy=_remedy(store, first, environ, at_work=at_work),

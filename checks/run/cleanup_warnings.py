@@ -1,4 +1,4 @@
-"""A workspace that was never complete reports errors when it is deleted.
+"""A workspace that failed to start reports another error when it is deleted.
 
 ## What it does
 `skyrl-doctor diagnose` finds the warnings of the destructor in the logs. They are never the root cause of a failed

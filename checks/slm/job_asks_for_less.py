@@ -1,4 +1,4 @@
-"""The `#SBATCH` lines do not fit the run: they ask for less than it uses, or start or end it otherwise.
+"""The `#SBATCH` lines ask for less than the run uses, start it more than once, or end it too early.
 
 ## What it does
 Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses.
@@ -33,6 +33,7 @@ PREFIX = "#SBATCH "
 NODES, GPUS = "slurm.nodes", "slurm.gpus_per_node"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
+GPU_TYPE = f"{PREFIX}GPU type"
 TASKS, SIGNAL = f"{PREFIX}--ntasks", f"{PREFIX}--signal"
 _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 """Signals that end no program."""
@@ -91,10 +92,10 @@ def _signalled(plan: Plan) -> Iterator[Finding]:
     limit, traps = _limit(plan), plan.own.get("trap")
     whole = None if limit is None else minutes(str(limit.value))
     if limit is not None and whole and signal.seconds >= whole * 60:
-        message = f"{SIGNAL} = {written.value} comes {signal.seconds} s before the end of a job of {limit.value}: at its start"
+        message = f"{SIGNAL} = {written.value} is sent when the job starts: {signal.seconds} s before the end of a job of {limit.value}"
         yield config_finding(message, written.location, severity=Severity.WARNING, summary="lower the seconds after @")
     elif signal.is_for_shell and signal.name not in _IGNORED and _is_unhandled(signal.name, traps):
-        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, for it has no trap for {signal.name}"
+        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, because it has no trap for {signal.name}"
         yield config_finding(
             message, written.location, severity=Severity.WARNING, summary=f"add `trap … {signal.name}`"
         )
@@ -122,7 +123,14 @@ def _is_sbatch(plan: Plan, key: str) -> bool:
 def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Finding:
     key = f"{PREFIX}{option}"
     message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {key}"
-    return config_finding(message, plan.own[key].location, {key: expected})
+    return config_finding(message, plan.own[key].location, {key: _with_type(plan, option, expected)})
+
+
+def _with_type(plan: Plan, option: str, count: str) -> str:
+    """The new value of an option: `--gres` and the number of GPUs may hold their type."""
+    kind = own_value(plan, GPU_TYPE)
+    typed = count if kind is None or option in _NODES else f"{kind.value}:{count}"
+    return f"gpu:{typed}" if option == "--gres" else typed
 
 
 def _unsaved(plan: Plan) -> Iterator[Finding]:

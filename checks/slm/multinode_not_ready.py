@@ -68,9 +68,9 @@ def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterato
         mount = mounts.of(posixpath.normpath(path)) if path.startswith("/") else None
         if mount is None or mount.kind not in (*IN_MEMORY, *ON_DISK):
             continue
-        sure = "is" if mount.kind in IN_MEMORY else "looks like"
+        sure = "is" if mount.kind in IN_MEMORY else "looks"
         yield config_finding(
-            f"{name} {path} is on {mount.kind} ({mount.point}), which {sure} this node's own; expected a directory that all nodes can see",
+            f"{name} {path} is on {mount.kind} ({mount.point}), which {sure} local to this node; expected a directory that all nodes can see",
             plan.place(CHECKPOINTS) if name == plan.name(CHECKPOINTS) else None,
             summary="launch from, and write to, a file system that all nodes can see",
             severity=Severity.WARNING,

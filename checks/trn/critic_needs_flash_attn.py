@@ -32,7 +32,7 @@ SIGNATURES = (
     Signature(
         pattern=r"is not a value head model, please install trl to make it valid",
         sample="RuntimeError: model(Qwen/Qwen2.5-7B) is not a value head model, please install trl to make it valid",
-        explain="verl could not load the critic as a value model; without flash-attn it never can, and trl is not needed",
+        explain="verl could not load the critic, because flash-attn is not installed; installing trl does not help",
         versions="verl 0.4-0.9.1",
     ),
 )

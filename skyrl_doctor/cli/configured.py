@@ -1,5 +1,6 @@
 """What the run's configuration says about a failure that its log shows: for `diagnose --config`."""
 
+import dataclasses
 from collections.abc import Iterator
 
 from skyrl_doctor.core.engine import examine
@@ -49,5 +50,5 @@ def _settings(plan: Plan, signature: Signature) -> Iterator[str]:
             yield str(unread)
             continue
         if value is not None:
-            place = f" ({location_text(value.location)})" if value.location else ""
+            place = f" ({location_text(dataclasses.replace(value.location, key=None))})" if value.location else ""
             yield f"{value.assignment}{place}"

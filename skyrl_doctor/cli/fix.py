@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_examination
+from skyrl_train.contracts.assignment import assignment
 from skyrl_train.contracts.screen import print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _finding_lines(outcome: "Outcome") -> Iterator[str]:
         yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
-                yield f"      {name} = {value}"
+                yield f"      {assignment(name, value)}"
 
 
 def _label(remedy: "Remedy") -> str:

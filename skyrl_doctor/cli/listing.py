@@ -17,14 +17,12 @@ INDENT = " " * 8
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="list only the failures with these words in their pages"
+        "words", nargs="*", metavar="WORD", help="list only failures with these words: in names, pages and log lines"
     )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="default: text, one line per failure"
-    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.epilog = (
-        "Columns: id, slug, when it appears (P before the job, W during the job, L in the logs, K in a contract test), "
-        "the roles that the check runs on, summary."
+        "Of each failure: its id, its slug, what goes wrong, when it is found (P before the job, W by watch during the job, "
+        "L in its logs, K in a contract test), and the roles of the machines that its check runs on."
     )
 
 

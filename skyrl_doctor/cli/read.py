@@ -53,18 +53,28 @@ def data(plan: "Plan") -> dict[str, Any]:
 
     redact = Redactor((*_secrets(plan), *secrets_of(os.environ)))
     named = {one.name for one in plan.values.values()}
-    others = [one for name, one in plan.own.items() if one.written and name not in named and not _has_parts(one.value)]
+    others = [
+        one
+        for name, one in plan.own.items()
+        if one.written and name not in named and not _has_parts(one.value) and not _is_read(plan, one)
+    ]
     return {
         "schema": 1,
         "dialect": plan.dialect,
         "settings": [
-            {"setting": key, **_value(one, redact)}
+            _value(key, one, redact)
             for key, one in plan.values.items()
             if one.value is not None and not _has_parts(one.value)
         ],
-        "others": [_value(one, redact) for one in others],
+        "others": [_value(one.key, one, redact) for one in others],
         "problems": [redact(problem.message) for problem in plan.problems],
     }
+
+
+def _is_read(plan: "Plan", other: "Value") -> bool:
+    """Whether a setting has the same value under another name: `#SBATCH --nodes` beside trainer.nnodes."""
+    found = plan.values.get(other.key)
+    return found is not None and not found.unknown and found.value == other.value
 
 
 def _secrets(plan: "Plan") -> Iterator[str]:
@@ -87,13 +97,14 @@ def _has_parts(value: object) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(_has_parts, value)))
 
 
-def _value(one: "Value", redact: "Callable[[str], str]") -> dict[str, Any]:
-    place = one.location
+def _value(setting: str, one: "Value", redact: "Callable[[str], str]") -> dict[str, Any]:
+    place, value = one.location, _without_secrets(one.value, redact)
     return {
+        "setting": setting,
         "name": one.name,
-        "value": _without_secrets(one.value, redact),
+        "value": value,
         "written": one.written,
-        "unknown": redact(one.unknown),
+        "unknown": redact(one.unknown) or ("" if value == one.value else "it holds a secret"),
         "file": place.file if place else None,
         "line": place.line if place else None,
     }

@@ -9,7 +9,7 @@ from skyrl_doctor.core.record import record
 
 _WORD = re.compile(r"[\w.:/+-]+")
 _SAME = {
-    "oom": ("oom", "out of memory", "outofmemory"),
+    "oom": ("oom", "out of memory", "outofmemory", "memory too small", "too little memory", "not fit on the GPU"),
     "hang": ("hang", "stall", "stuck"),
     "login": ("login", "log in"),
 }
@@ -46,7 +46,10 @@ def find_one(known: Sequence[dict[str, Any]], words: Sequence[str]) -> list[dict
 
 def _ranked(known: Sequence[dict[str, Any]], words: Sequence[str]) -> list[tuple[dict[str, Any], bool]]:
     """The matching rows, and whether each has all words in its name or summary."""
-    asked = [word.lower() for text in words for word in _WORD.findall(text)]
+    text = " ".join(words).lower()
+    for word, others in _SAME.items():
+        text = re.sub(rf"\b(?:{'|'.join(map(re.escape, others))})\b", word, text)
+    asked = _WORD.findall(text)
     scored = []
     for row in known:
         texts = _searchable(row)

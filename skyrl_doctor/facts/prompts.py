@@ -54,7 +54,10 @@ def prompts(machine: Machine, plan: Plan, environ: Environ, model: ModelFiles | 
 
     Raises NotApplicable if there are no lengths: checks then use the limits in the configuration.
     """
-    files = plan.texts("data.train_files") or ()
+    try:
+        files = plan.texts("data.train_files") or ()
+    except CouldNotLook as error:
+        raise NotApplicable(f"dataset {error}") from None
     if not files:
         raise NotApplicable("the configuration names no dataset")
     if model is None or model.directory is None or not model.has_tokenizer:

@@ -7,7 +7,8 @@ from skyrl_doctor.html.cause import Cause, Place
 from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import badge, facts, folded, plural, table
 from skyrl_doctor.html.subject import Examined
-from skyrl_doctor.report.lines import location_text, rank_findings
+from skyrl_doctor.report.lines import counts, location_text, rank_findings
+from skyrl_train.contracts.assignment import assignment
 
 
 def cause_section(cause: Cause) -> Html:
@@ -54,12 +55,8 @@ def findings_section(examined: Examined, linked: dict[str, str]) -> Html:
     """The findings, errors first, then what could not be checked. `linked` maps a file to the id of its table here."""
     found = [_finding(outcome, finding, linked) for outcome, finding in rank_findings(examined.outcomes)]
     unknown = [one for one in examined.outcomes if one.status is Status.UNKNOWN]
-    counted = ", ".join(
-        f"{sum(one.status is status for one in examined.outcomes)} {word}"
-        for status, word in ((Status.PASS, "passed"), (Status.FAIL, "failed"), (Status.SKIP, "skipped"))
-    )
     return join(
-        tag("p", badge(examined.verdict, examined.verdict), f" {counted}, {len(unknown)} unknown"),
+        tag("p", badge(examined.verdict, examined.verdict), f" {counts(examined.outcomes)}"),
         facts(examined.facts),
         [tag("p", note) for note in examined.notes],
         found or tag("p", "No finding."),
@@ -90,7 +87,10 @@ def _finding(outcome: Outcome, finding: Finding, linked: dict[str, str]) -> Html
         tag("ul", [tag("li", text) for text in finding.evidence]) if finding.evidence else None,
         tag("p", tag("b", "Fix: "), prose(remedy.summary)) if remedy else None,
         [tag("pre", command, tabindex="0") for command in (remedy.commands if remedy else ())],
-        [tag("pre", f"{name} = {value}", tabindex="0") for name, value in (remedy.settings if remedy else {}).items()],
+        [
+            tag("pre", assignment(name, value), tabindex="0")
+            for name, value in (remedy.settings if remedy else {}).items()
+        ],
         [tag("pre", f"{old} -> {new}", tabindex="0") for old, new in (remedy.moves if remedy else {}).items()],
         tag("p", f"Note: {outcome.reason}") if outcome.reason else None,
         class_=f"finding {word}",

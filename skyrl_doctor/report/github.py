@@ -41,7 +41,7 @@ def _lines(report: Report) -> Iterator[str]:
             yield command("warning", f"unknown: {outcome.reason}", title=_title(outcome))
     for note in report.notes:
         yield command("notice", note, title="skyrl-doctor")
-    yield f"skyrl-doctor: {report.verdict} ({counts(report)})"
+    yield f"skyrl-doctor: {report.verdict} ({counts(report.outcomes)})"
 
 
 def command(name: str, message: str, *, title: str, location: Location | None = None) -> str:

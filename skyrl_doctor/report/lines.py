@@ -13,6 +13,7 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.report.model import Batch, Report
 from skyrl_doctor.report.plain import plain
+from skyrl_train.contracts.assignment import assignment
 
 MARGIN = 9
 """Width of the label column at the left."""
@@ -119,19 +120,20 @@ def found_ids(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(outcome.id for outcome, _ in rank_findings(outcomes)))
 
 
-def counts(report: Report) -> str:
+def counts(outcomes: Sequence[Outcome]) -> str:
     """`50 passed, 2 failed, 1 warning, 41 skipped, 1 unknown`, without zeros.
 
     A check fails by an error. Warnings and infos are findings, so a failed check may have some too.
     """
-    failed = sum(outcome.severity is Severity.ERROR for outcome in report.outcomes if outcome.status is Status.FAIL)
-    number = Counter(finding.severity for _, finding in rank_findings(report.outcomes))
-    parts = [(report.summary["pass"], "passed"), (failed, "failed")]
+    failed = sum(outcome.severity is Severity.ERROR for outcome in outcomes if outcome.status is Status.FAIL)
+    number = Counter(finding.severity for _, finding in rank_findings(outcomes))
+    status = Counter(outcome.status for outcome in outcomes)
+    parts = [(status[Status.PASS], "passed"), (failed, "failed")]
     parts += [
         (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")
         for severity in (Severity.WARNING, Severity.INFO)
     ]
-    parts += [(report.summary["skip"], "skipped"), (report.summary["unknown"], "unknown")]
+    parts += [(status[Status.SKIP], "skipped"), (status[Status.UNKNOWN], "unknown")]
     return ", ".join(f"{count} {word}" for count, word in parts if count) or "no checks"
 
 
@@ -217,7 +219,7 @@ class _Layout:
             yield Line(f"      {plain(name)} -> {plain(new)}", style="command")
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
-                yield Line(f"      {plain(name)} = {plain(value)}", style="command")
+                yield Line(f"      {plain(assignment(name, value))}", style="command")
 
     def by_reason(self, outcomes: Iterable[Outcome], status: Status) -> list[Line]:
         """The outcomes of one status; those with the same reason share a paragraph."""
@@ -241,7 +243,7 @@ class _Layout:
     def verdict(self, report: Report) -> list[Line]:
         strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
         return self.prose(
-            f"{report.verdict} ({counts(report)}{strict}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({counts(report.outcomes)}{strict}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )
@@ -267,13 +269,13 @@ def short_fix(remedy: Remedy | None) -> str:
     """The remedy in a few words: its settings, its only command, or what it says to do."""
     if remedy is None:
         return ""
-    changes = [f"{name} = {value}" for name, value in remedy.settings.items()]
+    changes = [assignment(name, value) for name, value in remedy.settings.items()]
     changes += [f"rename {name} to {new}" for name, new in remedy.moves.items()]
     if changes and not remedy.commands:
         return ", ".join(changes)
     if len(remedy.commands) == 1 and "\n" not in remedy.commands[0]:
         return f"`{remedy.commands[0]}`"
-    if remedy.commands:
+    if any(f"`{command}`" not in remedy.summary for command in remedy.commands):
         return f"{remedy.summary} (-v prints the commands)"
     return "" if remedy.summary == NO_MORE else remedy.summary
 

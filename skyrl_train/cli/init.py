@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
     print_lines(f"not carried over: {line}" for line in left)
-    print_line(f"{args.output} written: {len(values)} settings, {len(left)} not carried over")
+    without = f", {len(left)} not carried over" if left else ""
+    print_line(f"{args.output} written: {len(values)} settings{without}")
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
     return 0
 
@@ -96,7 +97,7 @@ def _read(one: dict[str, Any]) -> "Read":
 
     line = "" if one["line"] is None else f":{one['line']}"
     place = f"{one['file']}{line}" if one["written"] else ""
-    return Read(one.get("setting", one["name"]), one["name"], one["value"], one["unknown"], place)
+    return Read(one["setting"], one["name"], one["value"], one["unknown"], place)
 
 
 def _given(args: argparse.Namespace) -> dict[str, object]:

@@ -27,6 +27,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--step", type=int, metavar="N", help="training step")
     group.add_argument("--task", default="", metavar="TEXT", help="text in the task's id")
     group.add_argument("--tool", default="", metavar="NAME", help="a tool that the rollout called")
+    group.add_argument("--tests", default="", metavar="TEXT", help="text in the result of the tests, as a test's name")
     group.add_argument("--text", default="", metavar="TEXT", help="text in the prompt, a reply or a result")
 
 
@@ -40,6 +41,7 @@ def filters_of(args: argparse.Namespace) -> Filters | None:
         step=args.step,
         task=args.task,
         tool=args.tool,
+        tests=args.tests,
     )
     return filters if filters != Filters() or args.text else None
 

@@ -65,7 +65,10 @@ def run(args: argparse.Namespace) -> int:
             found += 1
             chosen = chosen or line
             name = printable(line.rollout_id)
-            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {reward_line(line)}"][:LISTED]
+            listed = [
+                *listed,
+                f"{name}  {len(line.steps)} turn{'s' * (len(line.steps) != 1)}  {line.finish}  {reward_line(line)}",
+            ][:LISTED]
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     if chosen is None:

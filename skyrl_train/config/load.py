@@ -31,15 +31,20 @@ def read(path: str) -> RunConfig:
 
 def parse(text: str) -> RunConfig:
     """The configuration in a TOML text, with types and rules checked. Raises ConfigError or tomllib.TOMLDecodeError."""
-    try:
-        table = tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
-    config = shaped(table)
+    config = parse_types(text)
     fatal = tuple(violation for violation in violations(config) if violation.fatal)
     if fatal:
         raise ConfigError(fatal)
     return config
+
+
+def parse_types(text: str) -> RunConfig:
+    """As `parse`, with types checked and no rules."""
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    return shaped(table)
 
 
 def shaped(table: Mapping[str, Any]) -> RunConfig:

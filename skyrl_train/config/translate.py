@@ -1,12 +1,23 @@
 """Turns the settings that the doctor read from another framework's configuration into those of a RunConfig. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from skyrl_train.config.load import ConfigError, shaped
 from skyrl_train.config.reference import settings
+from skyrl_train.config.sections.slurm import SlurmSection
+from skyrl_train.config.walltime import walltime_violations
 from skyrl_train.contracts.record import record
 
 _LEFT_OUT = ("env", "python.interpreter")
+_ENV = "env."
+_OF_THE_MACHINE = re.compile(
+    r"PATH|HOME|USER|PWD|SHELL|TMPDIR|(?:LD_LIBRARY|PYTHON)PATH|VIRTUAL_ENV|(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES"
+    r"|(?:SLURM|SBATCH|RAY|CONDA|MASTER)_.*|(?:LOCAL_)?RANK|WORLD_SIZE"
+)
+"""Variables of the script's own machine or job, which a launch sets itself."""
+_DIRECTORY, _PROJECT, _RUN = "trainer.checkpoint_dir", "trainer.project", "trainer.experiment"
+_TRAINER_LIMIT, _RUNTIME_LIMIT = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 _ROLLOUTS, _N, _BATCH = "data.train_batch_rollouts", "rollout.n", "data.train_batch_size"
 _PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_tokens", "rollout.max_model_len"
 _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
@@ -37,23 +48,54 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours."""
     ours = {one.key: one for one in settings() if one.key not in _LEFT_OUT}
     has_critic = any(one.setting == "algorithm.advantage" and one.value == "gae" for one in read)
+    found = {one.setting for one in read}
+    named = tuple(one for one in others if one.setting in ours and one.setting not in found)
     values: dict[str, object] = {}
     left: list[str] = []
-    for one in (*read, *_derived(read)):
-        problem = _problem(one, known=one.setting in ours)
+    for one in (*read, *named, *_derived(read)):
+        known = one.setting in ours or one.setting.startswith(_ENV)
+        problem = _problem(one, known=known)
         if (one.setting, one.value) == _ENGINE:
             continue
         if problem and one.place:
             left.append(f"{one.place}: {one.name} = {one.value}: {problem}")
         elif not problem and (has_critic or one.place or not one.setting.startswith(_CRITIC)):
             values[one.setting] = one.value
-    left += [f"{one.place}: {one.name} = {one.value}: a run.toml has no such setting" for one in others]
-    values, refused = _accepted(values)
+    left += [f"{one.place}: {one.name} = {one.value}: {why}" for one in others if (why := _beside(one, values))]
+    values, refused = _accepted(_with_own_places(values))
     places = {one.setting: one for one in (*_derived(read), *read)}
     left += [f"{places[key].place}: {places[key].name}: {why}" for key, why in refused.items() if places[key].place]
-    return Translated(
-        {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}, tuple(left)
-    )
+    kept = {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}
+    variables = {key.removeprefix(_ENV): value for key, value in values.items() if key.startswith(_ENV)}
+    return Translated({**kept, **({"env": variables} if variables else {})}, tuple(left))
+
+
+def _beside(one: Read, values: Mapping[str, object]) -> str:
+    """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
+    if one.setting not in values:
+        return "a run.toml has no such setting"
+    return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"
+
+
+def _with_own_places(values: dict[str, object]) -> dict[str, object]:
+    """With what our launch adds by itself: the run's directory below the checkpoints, and a runtime beside the trainer."""
+    made = dict(values)
+    directory = made.get(_DIRECTORY)
+    if isinstance(directory, str):
+        own = f"/{made.get(_PROJECT)}/{made.get(_RUN)}"
+        if directory.rstrip("/").endswith(own) and directory.rstrip("/") != own:
+            made[_DIRECTORY] = directory.rstrip("/").removesuffix(own)
+    trainer = made.get(_TRAINER_LIMIT)
+    if isinstance(trainer, str) and _RUNTIME_LIMIT not in made:
+        usual = SlurmSection().runtime_time_limit
+        made.update(
+            {
+                key: value
+                for one in walltime_violations(trainer=trainer, runtime=usual)
+                for key, value in one.settings.items()
+            }
+        )
+    return made
 
 
 def _problem(one: Read, *, known: bool) -> str:
@@ -61,10 +103,10 @@ def _problem(one: Read, *, known: bool) -> str:
         return one.unknown
     if one.setting == _ENGINE[0] and one.value != _ENGINE[1]:
         return "a run uses vLLM"
+    if _OF_THE_MACHINE.fullmatch(one.setting.removeprefix(_ENV)):
+        return "each job has its own"
     if known:
         return ""
-    if one.setting.startswith("env."):
-        return "put it into [env] if the jobs need it; no secrets"
     return "the batch size is derived from it" if one.setting == _ROLLOUTS else "a run.toml has no such setting"
 
 

@@ -3,12 +3,14 @@
 import argparse
 import importlib
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
 from skyrl_train.contracts.help import Parser, epilog
-from skyrl_train.contracts.screen import print_note
+from skyrl_train.contracts.printable import one_line
+from skyrl_train.contracts.screen import fitted, limit, print_note
 
 USAGE_ERROR = 2
 ENDS = (signal.SIGTERM, signal.SIGHUP)
@@ -51,7 +53,9 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
         program.prepare(args, words)
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
-        print_note(f"{program.name} {args.command}: {program.clean(str(error))}")
+        sentence = one_line(f"{program.name} {args.command}: {program.clean(str(error))}")
+        for line in fitted([sentence], limit(sys.stderr)):
+            print_note(line)
         return USAGE_ERROR
     except Terminated as end:
         print_note(f"{program.name}: terminated")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from skyrl_train.contracts import bounded
+from skyrl_train.contracts.assignment import assignment
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import NODES, one_url
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
@@ -122,7 +123,7 @@ def _to_do(found: Fields) -> str:
     remedy = found.inner_or_none("remedy")
     if remedy is None:
         return ""
-    settings = (f"{name} = {value}" for name, value in remedy.named_texts("settings").items())
+    settings = (assignment(name, value) for name, value in remedy.named_texts("settings").items())
     return ". To do: " + ": ".join(
         filter(None, (remedy.text("summary"), ", ".join((*remedy.texts("commands"), *settings))))
     )

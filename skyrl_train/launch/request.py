@@ -34,20 +34,24 @@ class Request:
     trainer_command: tuple[str, ...] = ()
 
 
-def plan_of(request: Request) -> "LaunchPlan":
-    """The configuration of the target, and the jobs to start. UsageError if it cannot be launched."""
-    from skyrl_train.config.load import ConfigError, parse
+def plan_of(request: Request, *, has_rules: bool = True) -> "LaunchPlan":
+    """The configuration of the target, and the jobs to start. UsageError if it cannot be launched.
+
+    Without rules, a configuration that only the trainer's rules refuse has a plan too, which a dry run prints.
+    """
+    from skyrl_train.config.load import ConfigError, parse, parse_types
     from skyrl_train.launch.launch import LaunchPlan
     from skyrl_train.launch.prime import prime_run
 
     try:
         text = bounded.read_text(request.target)
         prime = prime_run(text, cwd=request.work_dir)
-        config = prime.config if prime else parse(text)
+        config = prime.config if prime else (parse if has_rules else parse_types)(text)
     except OSError as error:
         raise UsageError(f"{request.target} cannot be read: {error.strerror}") from None
     except (ConfigError, UsageError, ValueError) as error:
-        raise UsageError(f"{request.target} cannot be launched: {error}") from None
+        reasons = str(error).replace("\n", "; and ")
+        raise UsageError(f"{request.target} cannot be launched: {reasons}") from None
     _check(request, config)
     return LaunchPlan(
         config=config,

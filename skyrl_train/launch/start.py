@@ -38,7 +38,7 @@ def dry_run(request: Request, *, say: Say, show: Callable[[str], object]) -> int
     from skyrl_train.launch import directory
 
     with contextlib.suppress(UsageError):  # raised again below, after the doctor's findings
-        show(_scripts(request, plan_of(request)))
+        show(_scripts(request, plan_of(request, has_rules=False)))
     if _checked(request, say) is None:
         return REFUSED
     if request.job_dir:

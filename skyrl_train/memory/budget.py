@@ -197,7 +197,7 @@ def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | 
         )
     if engine.kv < engine.kv_needed:
         yield (
-            f"vLLM's share of {gib(engine.requested):.1f} GiB leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
+            f"gpu_memory_utilization gives vLLM {gib(engine.requested):.1f} GiB and leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
             f"one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB"
         )
 

@@ -154,7 +154,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
     if rollout.utilization > 0.2:
         share = round(rollout.utilization - 0.1, 2)
         yield (
-            "give vLLM a smaller share",
+            "lower gpu_memory_utilization",
             ((SHARE, str(share)),),
             replace(job, rollout=replace(rollout, utilization=share)),  # FIX(MEM003)
         )

@@ -176,6 +176,7 @@ def filters_of(words: Mapping[str, str]) -> Filters:
         step=whole(words.get("step")),
         task=words.get("task", ""),
         tool=words.get("tool", ""),
+        tests=words.get("tests", ""),
     )
 
 

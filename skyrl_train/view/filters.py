@@ -16,6 +16,7 @@ class Filters:
     step: int | None = None
     task: str = ""
     tool: str = ""
+    tests: str = ""
 
     def accepts(self, step: int | None, one: Summary) -> bool:
         return (
@@ -26,6 +27,7 @@ class Filters:
             and (self.step is None or self.step == step)
             and (not self.task or self.task.lower() in one.task.lower())
             and (not self.tool or self.tool in one.tools)
+            and (not self.tests or self.tests.lower() in one.why.lower())
         )
 
     def sql(self) -> tuple[str, list[object]]:
@@ -43,6 +45,8 @@ class Filters:
             parts.append(("instr(lower(task), lower(?))", self.task))
         if self.tool:
             parts.append(("instr(tools, ?)", f",{self.tool},"))
+        if self.tests:
+            parts.append(("instr(lower(why), lower(?))", self.tests))
         conditions = [condition for condition, _ in parts]
         if self.failed:
             conditions.append("(masked OR reward IS NULL OR reward < 1)")

@@ -44,6 +44,7 @@ LANES: dict[str, Callable[[], str | None]] = {
     "browser": lambda: _any_of(
         _command("chromium"), None if os.environ.get("AXE_CORE") else "AXE_CORE does not name axe-core"
     ),
+    "release": lambda: _any_of(_command("git"), _module("hatchling"), _beside("pre-commit")),
     "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
 }
 

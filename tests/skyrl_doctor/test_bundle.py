@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from job_samples import SECRET, make_job
-from skyrl_doctor.bundle import LEFT_OUT, LOG_BYTES, collect
+from skyrl_doctor.bundle import LEFT_OUT, LOG_BYTES, collect, redactor_of
 from skyrl_doctor.html.job import read_job
 from skyrl_doctor.machine.redact import Redactor
 from skyrl_train.contracts.job_files import JOB_SUMMARIES, KEY
@@ -77,3 +77,14 @@ def test_a_bundle_reads_as_the_job_does(job: Path, tmp_path: Path) -> None:
     assert there.rollouts == here.rollouts
     assert [step.step for step in there.steps] == [1, 2, 3]
     assert (same.id, len(there.events)) == (cause.id, len(here.events))
+
+
+def test_a_secret_of_the_configuration_is_known_in_the_logs(job: Path, tmp_path: Path) -> None:
+    secret = "9f3b27c1d04e8a65f19c3b7d2e604a8c51d7f0b3"
+    with (job / "config.toml").open("a") as file:
+        file.write(f'\n[env]\nWANDB_API_KEY = "{secret}"\n')
+    with (job / "training_42.out").open("a") as file:
+        file.write(f"RuntimeError: login with {secret} failed\n")
+    collect(str(job), str(tmp_path / "b"), redactor_of(str(job), {}), most_bytes=20_000_000)
+    log = (tmp_path / "b/training_42.out").read_text()
+    assert (secret in log, "RuntimeError: login with <redacted:" in log) == (False, True)

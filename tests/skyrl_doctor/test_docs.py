@@ -8,7 +8,9 @@ import pytest
 from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.docs import failure_page, failures, fix_of, main, our_checks, pages, stale_pages
+from skyrl_doctor.docs.__main__ import main, our_checks, pages, stale_pages
+from skyrl_doctor.docs.failures import Around, failure_page, failure_pages, failures, fix_of
+from skyrl_doctor.docs.pictures import layers
 from skyrl_doctor.facts.environ import Environ
 
 
@@ -53,12 +55,47 @@ def test_samples_of_the_call_format_are_no_tags() -> None:
 def test_the_table_of_failures() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
     lines = list(failures({"ENV016": stale}))
-    assert "| [GPU003](checks/GPU003.md) | gpu-memory-taken | PWL | Not built yet. | | |" in lines
-    assert ("| [AGT003](checks/AGT003.md) | **finish-field** | LK | Found by skyrl-doctor diagnose. | | |") in lines
     assert (
-        "| [ENV016](checks/ENV016.md) | **stale-vllm-variable** | P | `checks/env/stale_vllm_variable.py` "
-        "| `skyrl_train/node/vllm.py` | `tests/checks/env/test_stale_vllm_variable.py` |"
+        "| [GPU003](checks/GPU003.md) | gpu-memory-taken | Another process holds memory on a GPU of this job. "
+        "| before the job, during the job, in the job's logs | Not built yet. |"
     ) in lines
+    assert (
+        "| [AGT003](checks/AGT003.md) | **finish-field** | `FinishAction` gets a field other than `message`. "
+        "| in the job's logs, in a contract test | Found by skyrl-doctor diagnose. |"
+    ) in lines
+    assert (
+        "| [ENV016](checks/ENV016.md) | **stale-vllm-variable** | `VLLM_USE_V1` is set, but current vLLM ignores it. "
+        "| before the job | By a check. |"
+    ) in lines
+
+
+def test_a_page_leads_on() -> None:
+    (stale,) = [found for found in our_checks() if found.id == "ENV016"]
+    around = Around(
+        samples=("a <line>",), settings=("rollout.n",), related=("ENV004",), before="ENV015", after="ENV017"
+    )
+    page = failure_page(Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT,)), stale, around)
+    assert "\n\n## Log lines\n\nA log with a line like one of these has this failure:\n\n    a <line>\n\n" in page
+    assert page.endswith(
+        "## Related\n\n"
+        "- [ENV004 vllm-fork-segfault](ENV004.md): `VLLM_WORKER_MULTIPROC_METHOD` is not `spawn`.\n"
+        "- Settings: [`rollout.n`](../run-config.md#rollout)\n"
+        "- All failures of [ENV: The environment of the job](../failures.md#env-the-environment-of-the-job)\n\n"
+        "Previous: [ENV015 rocr-visible-devices-set](ENV015.md) · Next: [ENV017 known-bad-version](ENV017.md)"
+    )
+
+
+def test_related_failures_share_something_rare() -> None:
+    checks = {found.id: found for found in our_checks()}
+    made = failure_pages(checks, {"a.rare": ["GPU006", "TRN002"], "a.usual": ["GPU006", "TRN002", "CFG001"]})
+    related = [line for line in made["docs/checks/TRN002.md"].splitlines() if line.startswith("- [")]
+    assert [line[3:9] for line in related] == ["GPU006", "CFG001"]
+
+
+def test_the_layers_are_those_of_the_contract() -> None:
+    picture = layers(Path(__file__).parents[2], "skyrl_train")
+    assert picture.index(">cli<") < picture.index(">launch<") < picture.index(">contracts<")
+    assert "<script" not in picture
 
 
 def test_writes_checks_and_removes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

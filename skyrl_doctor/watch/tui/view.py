@@ -8,6 +8,7 @@ from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.base import duration
 from skyrl_doctor.watch.rules.progress import patience_s
 from skyrl_doctor.watch.sink.screen import step_text
+from skyrl_train.contracts.assignment import assignment
 
 BAR = 20
 MOST_FILLS = 4
@@ -49,7 +50,7 @@ def detail(one: Alert) -> str:
     where = f"\n\nAt {finding.location.file}:{finding.location.line}" if finding.location else ""
     evidence = "".join(f"\n  {_line(line)}" for line in finding.evidence)
     remedy = finding.remedy
-    settings = "".join(f"\n  {key} = {value}" for key, value in remedy.settings.items()) if remedy else ""
+    settings = "".join(f"\n  {assignment(key, value)}" for key, value in remedy.settings.items()) if remedy else ""
     commands = "".join(f"\n  {command}" for command in remedy.commands) if remedy else ""
     return plain(
         f"{one.id} {one.slug} ({'root cause' if one.root else finding.severity.word})\n\n{finding.message}{where}"

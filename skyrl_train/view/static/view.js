@@ -195,7 +195,8 @@ async function showRollout(place, page) {
   fill(
     el("h2", {}, whole.rollout), el("p", { class: "jump" }, jump(whole.older, "older"), " · ", jump(whole.newer, "newer")),
     el("dl", { class: "facts" }, facts.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
-    whole.why || whole.detail ? el("p", { class: "tests" }, el("b", {}, "Tests and reward: "), [whole.why, whole.detail].filter(Boolean).join(" · ")) : null,
+    el("section", { class: "tests", "aria-labelledby": "tests-title" }, el("h3", { id: "tests-title" }, "Tests and reward"),
+      el("p", {}, rewardMark(whole), whole.why ? `: ${whole.why}` : ": no result was stored"), whole.detail ? el("p", {}, `It ended with: ${whole.detail}`) : null),
     el("details", {}, el("summary", {}, `Prompt: ${whole.prompt} tokens`), whole.prompt_messages.map((one, at) => [el("h4", {}, one.role), longText(name, at, "prompt", one, "reply")])),
     whole.turns.map((one, at) => turnBlock(whole, one, at)),
     whole.left_out ? el("p", {}, `${number(whole.left_out)} more turns`) : null);

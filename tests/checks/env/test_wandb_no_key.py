@@ -12,7 +12,7 @@ PLACE = Location("plan.toml", None, "trainer.logger")
 PLAN = plan_of(trainer__logger=["console", "wandb"])
 LOG_IN = Remedy(
     kind=RemedyKind.FIX_ENV,
-    summary="log in with the first command, or log offline with the second",
+    summary="`wandb login --relogin`, or to log offline `export WANDB_MODE=offline`",
     commands=("wandb login --relogin", "export WANDB_MODE=offline"),
 )
 NO_KEY = Finding(

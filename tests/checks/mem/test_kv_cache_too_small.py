@@ -22,7 +22,8 @@ def test_the_message_names_what_is_left_and_what_is_needed() -> None:
     made = plan_of(rollout__max_model_len=4096, rollout__gpu_memory_utilization=0.5)
     (found,) = kv_cache_too_small(memory(vllm=engine(kv=0.5, needed=2)), made)
     assert found.message == (
-        "vLLM's share of 8.0 GiB leaves 0.5 GiB for the KV cache (500 tokens) after weights of 2.0 GiB; expected 2.0 GiB for one sequence of rollout.max_model_len"
+        "rollout.gpu_memory_utilization = 0.5 gives vLLM 8.0 GiB; its weights take 2.0 GiB, and 0.5 GiB are left for the "
+        "KV cache (500 tokens); expected 2.0 GiB for one sequence of rollout.max_model_len"
     )
 
 

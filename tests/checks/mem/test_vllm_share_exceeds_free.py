@@ -22,7 +22,9 @@ def test_the_share_against_what_the_trainer_leaves() -> None:
         Finding(
             message="rollout.gpu_memory_utilization = 0.9 requests 18.0 GiB; H0 has 20.0 GiB and the trainer keeps 2.0 GiB of it while vLLM generates; expected at most 0.87",
             location=Location("plan.toml", None, KEY),
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="lower vLLM's share", settings={KEY: "0.87"}),
+            remedy=Remedy(
+                kind=RemedyKind.FIX_CONFIG, summary="lower rollout.gpu_memory_utilization", settings={KEY: "0.87"}
+            ),
             severity=Severity.ERROR,
         )
     ]

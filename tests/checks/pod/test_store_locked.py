@@ -20,7 +20,7 @@ def judged(*held: HeldLock, unread: tuple[str, ...] = ()) -> list[Finding]:
 
 
 def found(who: str, files: str, severity: Severity, remedy: Remedy) -> Finding:
-    message = f"{who} has held {files} for 0.5 s or longer, and podman waits for it without a limit; expected it free"
+    message = f"{who} has held {files} for 0.5 s or longer, and every podman command waits for it; expected a free lock"
     return Finding(message=message, severity=severity, remedy=remedy)
 
 

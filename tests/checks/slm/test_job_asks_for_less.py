@@ -15,34 +15,57 @@ def script(*options: str, run: str = RUN) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("options", "message", "key", "expected"),
+    ("options", "message", "key", "expected", "value"),
     [
-        (("--nodes=1", "--gres=gpu:8"), "the job asks for 1 node, but the run uses 2 (trainer.nnodes)", "--nodes", "2"),
+        (
+            ("--nodes=1", "--gres=gpu:8"),
+            "the job asks for 1 node, but the run uses 2 (trainer.nnodes)",
+            "--nodes",
+            "2",
+            "2",
+        ),
         (
             ("-N 2", "--gres=gpu:h100:4"),
             "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
             "--gres",
             "8",
+            "gpu:h100:8",
+        ),
+        (
+            ("-N 2", "--gres=gpu:4"),
+            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
+            "--gres",
+            "8",
+            "gpu:8",
         ),
         (
             ("-N 2", "--gpus-per-node=4"),
             "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
             "--gpus-per-node",
             "8",
+            "8",
+        ),
+        (
+            ("-N 2", "--gpus-per-node=a100:4"),
+            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
+            "--gpus-per-node",
+            "8",
+            "a100:8",
         ),
         (
             ("-N 2", "--gpus=8"),
             "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
             "--gpus",
             "16",
+            "16",
         ),
     ],
 )
-def test_the_job_has_too_little(options: tuple[str, ...], message: str, key: str, expected: str) -> None:
+def test_the_job_has_too_little(options: tuple[str, ...], message: str, key: str, expected: str, value: str) -> None:
     own = f"#SBATCH {key}"
     line = next(number for number, option in enumerate(options, 2) if option.startswith(key))
     assert found("SLM005", script(*options)) == [
-        config_finding(f"{message}; expected {expected} in {own}", Location("run.sh", line, own), {own: expected})
+        config_finding(f"{message}; expected {expected} in {own}", Location("run.sh", line, own), {own: value})
     ]
 
 
@@ -128,7 +151,7 @@ def test_torchrun_starts_once_on_each_node() -> None:
 
 def test_a_signal_that_nothing_handles_ends_the_script() -> None:
     options = ("--signal=B:USR1@120", "--time=1:00:00")
-    message = "#SBATCH --signal = B:USR1@120 ends the script 120 s before the limit, for it has no trap for USR1"
+    message = "#SBATCH --signal = B:USR1@120 ends the script 120 s before the limit, because it has no trap for USR1"
     assert warnings(script(*options, run=SAVING)) == [message]
     assert warnings(script(*options, run=f"trap 'touch stop' SIGTERM\n{SAVING}")) == [message]
     assert warnings(script(*options, run=f"trap 'touch stop' TERM SIGUSR1\n{SAVING}")) == []
@@ -138,7 +161,7 @@ def test_a_signal_that_nothing_handles_ends_the_script() -> None:
 
 
 def test_a_signal_before_the_start() -> None:
-    message = "#SBATCH --signal = USR1@600 comes 600 s before the end of a job of 5:00: at its start"
+    message = "#SBATCH --signal = USR1@600 is sent when the job starts: 600 s before the end of a job of 5:00"
     assert warnings(script("--signal=USR1@600", "--time=5:00", run=SAVING)) == [message]
     assert warnings(script("--signal=USR1@60", "-t5:00", run=SAVING)) == []
 
@@ -153,5 +176,5 @@ def test_skyrl_trainer() -> None:
         f"the job asks for 2 GPUs, but the run uses 4 (trainer.placement.policy_num_gpus_per_node); expected 4 in {key}"
     )
     assert found("SLM005", script("--gres=gpu:2", run=run)) == [
-        config_finding(message, Location("run.sh", 2, key), {key: "4"})
+        config_finding(message, Location("run.sh", 2, key), {key: "gpu:4"})
     ]

@@ -82,8 +82,8 @@ def test_a_login_node_s_network_is_not_looked_at() -> None:
 
 def test_directories_must_be_where_all_nodes_see_them() -> None:
     plan = plan_of(slurm__nodes=2, trainer__checkpoint_dir="ckpt")
-    own = "which is this node's own; expected a directory that all nodes can see"
-    disk = "which looks like this node's own; expected a directory that all nodes can see"
+    own = "which is local to this node; expected a directory that all nodes can see"
+    disk = "which looks local to this node; expected a directory that all nodes can see"
     assert said(plan, cwd="/tmp/run") == [
         (Severity.WARNING, f"the working directory /tmp/run is on tmpfs (/tmp), {own}"),
         (Severity.WARNING, f"trainer.checkpoint_dir /tmp/run/ckpt is on tmpfs (/tmp), {own}"),
@@ -99,7 +99,7 @@ def test_reproduces_on_a_recording() -> None:
     assert outcome.status is Status.FAIL
     assert outcome.findings[:2] == (
         config_finding(
-            "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch is on xfs (/tmp), which looks like this node's own; expected a directory that all nodes can see",
+            "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch is on xfs (/tmp), which looks local to this node; expected a directory that all nodes can see",
             None,
             summary="launch from, and write to, a file system that all nodes can see",
             severity=Severity.WARNING,

@@ -15,8 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+NAVIGATED = "Inspected target navigated or closed"
 LIMIT_S = 40.0
 KEYS = {"Enter": ("Enter", 13, "\r"), "Tab": ("Tab", 9, ""), "Escape": ("Escape", 27, "")}
+
+
+class NavigatedError(Exception):
+    """The page was left while it was asked."""
 
 
 class Page:
@@ -45,6 +50,8 @@ class Page:
         while True:
             answer = self._receive(until)
             if answer.get("id") == number:
+                if NAVIGATED in answer.get("error", {}).get("message", ""):
+                    raise NavigatedError(method)
                 assert "error" not in answer, (method, answer["error"])
                 result: dict[str, Any] = answer["result"]
                 return result
@@ -77,7 +84,12 @@ class Page:
         """The first true value of an expression."""
         until = time.monotonic() + LIMIT_S
         loop = f"new Promise((done) => {{ const look = () => {{ let found; try {{ found = Boolean({script}); }} catch {{}} if (found) done(found); else setTimeout(look, 30); }}; look(); setTimeout(() => done(null), {LIMIT_S * 900}); }})"
-        found = self.evaluate(loop)
+        while True:
+            try:
+                found = self.evaluate(loop)
+                break
+            except NavigatedError:  # a click on a link: the next page is asked
+                assert time.monotonic() < until, f"{script}: the page never came to rest"
         assert found, f"{script} stayed false; the page shows: {self.text()[:600]}"
         assert time.monotonic() < until
         return found

@@ -104,6 +104,18 @@ def test_a_rollout_opens_by_keys_and_its_turns_are_walked(page: Page, viewer: st
     page.wait("location.hash === '#/rollouts'")
 
 
+def test_rollouts_are_filtered_by_their_tests(page: Page, viewer: str) -> None:
+    open_view(page, viewer, "#/rollouts?step=3")
+    page.wait(f"{LISTED} === 12")
+    page.click("input[name=tests]")
+    page.type("test_fix fails")
+    page.press("Enter")
+    page.wait(f"{LISTED} > 0 && {LISTED} < 12")
+    page.click("main tbody a")
+    page.wait("document.querySelector('section.tests')")
+    assert "test_fix fails" in page.evaluate("document.querySelector('section.tests').innerText")
+
+
 def test_a_group_shows_its_rollouts_side_by_side(page: Page, viewer: str) -> None:
     open_view(page, viewer, "#/groups")
     page.click("main a.row")

@@ -63,7 +63,7 @@ def test_the_holder_is_named_at_once_and_ending_it_heals(lab: Lab, name: str) ->
     (finding,) = found.findings
     assert finding.message.startswith(f"pid {holder.pid} ({sys.executable} -c")
     assert finding.message.endswith(
-        f" has held {lab.base / name} for 0.5 s or longer, and podman waits for it without a limit; expected it free"
+        f" has held {lab.base / name} for 0.5 s or longer, and every podman command waits for it; expected a free lock"
     )
     assert finding.severity is Severity.ERROR
     assert lab.podman("run", "--rm", "--pull=never", "localhost/box", "true", limit_s=1.5).returncode == 124

@@ -33,7 +33,7 @@ def test_without_a_check_the_settings_are_shown_where_they_stand(
     config = tmp_path / "run.sh"
     config.write_text("python3 -m verl.trainer.main_ppo \\\n    trainer.save_freq=50\n", encoding="utf-8")
     text = shown("SLM012/preempted.log", config, capsys)
-    assert f"\nIn your configuration\n  trainer.save_freq = 50 ({config}:2 (trainer.save_freq))\n" in text
+    assert f"\nIn your configuration\n  trainer.save_freq = 50 ({config}:2)\n" in text
     assert "(`trainer.save_freq`)" in text
 
 

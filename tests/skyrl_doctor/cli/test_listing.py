@@ -56,7 +56,7 @@ def test_a_built_one_and_one_that_is_not() -> None:
 def test_one_line_a_failure_those_of_others_last() -> None:
     lines = list(table(rows((site_closed,))))
     assert lines[0] == (
-        "GPU001  mig-uuid                       PL   -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or no device that CUDA finds."
+        "GPU001  mig-uuid                       PL   -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or a device that CUDA cannot find."
     )
     assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
     assert len(lines) == len(catalogue().entries) + 1

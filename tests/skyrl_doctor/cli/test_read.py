@@ -28,4 +28,14 @@ def test_a_secret_is_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert dispatch(["read", "--format", "json", str(script)]) == 0
     text = capsys.readouterr().out
     assert "0123456789abcdef" not in text
-    assert json.loads(text)["dialect"] == "verl"
+    found = json.loads(text)
+    (key,) = [one for one in found["settings"] if one["name"] == "WANDB_API_KEY"]
+    assert (found["dialect"], key["unknown"]) == ("verl", "it holds a secret")
+
+
+def test_a_value_under_two_names_is_listed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.sh"
+    script.write_text("#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\npython3 -m verl.trainer.main_ppo trainer.nnodes=2\n")
+    assert dispatch(["read", "--format", "json", str(script)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in found["others"]] == ["#SBATCH --gres"]

@@ -9,7 +9,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.prompts import PromptLengths, prompts
 from skyrl_doctor.machine.recorded import RecordedMachine
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from support import plan_of
 
 MODEL = ModelFiles(name="m", is_local=True, directory="/m", config={}, has_tokenizer=True, searched=("/m",))
@@ -44,3 +44,6 @@ def test_reasons() -> None:
     assert said({"timed_out": True}).endswith("timed out after 10 s")
     assert said({}, model=None) == "the model's tokenizer is not on this machine"
     assert said({}, plan=plan_of()) == "the configuration names no dataset"
+    unset = Value("data.train_files", "$D/train.parquet", unknown="D is not set here")
+    reason = said({}, plan=Plan(targets=("run.sh",), values={"data.train_files": unset}))
+    assert reason == "dataset data.train_files = '$D/train.parquet': D is not set here"

@@ -246,3 +246,14 @@ def test_redaction_reaches_each_text() -> None:
 
 def test_the_attack_would_show() -> None:
     assert {"<script>", "\u202e", "\x1b"} <= {part for part in ("<script>", "\u202e", "\x1b") if part in ATTACK}
+
+
+def test_the_page_counts_as_the_terminal_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "run.toml"
+    target.write_text('[model]\npath = "m"\n\n[rollout]\nmax_tokens = 9000\n\n[slurm]\nsignal_before_end_s = 0\n')
+    asked = ["preflight", "--structure-only", "--settings", "none", str(target)]
+    assert dispatch([*asked, "-v"]) == 1
+    text = capsys.readouterr().out
+    assert dispatch([*asked, "--format", "json", "--output", str(tmp_path / "found.json")]) == 1
+    counted = re.findall(r"^verdict: fail \((.*)\) in", text, re.MULTILINE)
+    assert re.findall(r"> (\d+ passed, [^<]*)<", page_of(tmp_path / "found.json")) == counted

@@ -114,3 +114,48 @@ def test_what_differs_between_the_frameworks() -> None:
             "a:5: strategy: Input should be 'fsdp' or 'fsdp2' (found 'megatron')",
         ),
     )
+
+
+SCRIPT = """\
+#!/bin/bash
+#SBATCH --nodes=2 --gres=gpu:a100:8 --time=24:00:00
+export HF_HOME=/scratch/hf CUDA_VISIBLE_DEVICES=0,1
+export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567
+python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/models/m trainer.nnodes=2 trainer.n_gpus_per_node=8 \\
+  trainer.project_name=proj trainer.experiment_name=exp trainer.default_local_dir=/scratch/ckpt/proj/exp/
+"""
+
+
+def test_the_job_of_a_script_is_carried_over(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text(SCRIPT)
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())
+    limits = {name: made["slurm"][name] for name in ("nodes", "gpu_type", "runtime_time_limit")}
+    assert limits == {"nodes": 2, "gpu_type": "a100", "runtime_time_limit": "24:00:00"}
+    assert made["trainer"]["checkpoint_dir"] == "/scratch/ckpt"  # a run adds its project and its experiment
+    assert made["env"] == {"HF_HOME": "/scratch/hf"}
+    left = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not carried over: ")]
+    assert [line.partition(" = ")[0] for line in left] == [
+        "not carried over: train.sh:3: CUDA_VISIBLE_DEVICES",
+        "not carried over: train.sh:4: WANDB_API_KEY",
+    ]
+    assert "0123456789abcdef" not in Path("run.toml").read_text()
+    assert "SLM001" not in errors(capsys, "run.toml")
+
+
+@pytest.mark.parametrize(
+    ("directory", "expected"),
+    [("/c/p/e", "/c"), ("/c/p/other", "/c/p/other"), ("/p/e", "/p/e"), ("p/e", "p/e"), ("c/p/e", "c")],
+)
+def test_the_directory_of_checkpoints_names_the_run_once(directory: str, expected: str) -> None:
+    read = [
+        Read(f"trainer.{key}", key, value, place="a:1")
+        for key, value in (("project", "p"), ("experiment", "e"), ("checkpoint_dir", directory))
+    ]
+    assert translate(tuple(read), ()).values["trainer.checkpoint_dir"] == expected
+
+
+def test_a_second_value_of_a_setting_is_named() -> None:
+    read = (Read("slurm.nodes", "trainer.nnodes", 2, place="a:1"),)
+    others = (Read("slurm.nodes", "#SBATCH --nodes", 4, place="a:2"), Read("slurm.nodes", "-N", 2, place="a:3"))
+    assert translate(read, others) == Translated({"slurm.nodes": 2}, ("a:2: #SBATCH --nodes = 4: slurm.nodes is 2",))

@@ -163,3 +163,11 @@ def test_a_dry_run_refuses_what_the_launch_refuses(
     assert launch(text, *words, *(("--dry-run",) if dry else ())) == expected
     assert said in capsys.readouterr().err
     assert not Path("job").exists()
+
+
+def test_a_dry_run_shows_the_jobs_that_the_rules_refuse(capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("[model]", '[slurm]\ntrainer_time_limit = "9:00:00"\n[model]')
+    assert launch(text, "--dry-run") == 78
+    shown = capsys.readouterr()
+    assert "#SBATCH --time=9:00:00\n" in shown.out
+    assert "the login gate refused: SLM001 " in shown.err

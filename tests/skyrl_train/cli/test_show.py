@@ -53,8 +53,8 @@ def test_several_are_listed_and_one_is_named(file: Path, capsys: pytest.CaptureF
     assert dispatch(["show", str(file)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "2 rollouts; name one with --rollout ID",
-        "t-0  1 turns  FINISH_TOOL  reward 1: all 2 tests as expected",
-        "t-1  1 turns  cancelled  no score (masked)",
+        "t-0  1 turn  FINISH_TOOL  reward 1: all 2 tests as expected",
+        "t-1  1 turn  cancelled  no score (masked)",
     ]
     assert dispatch(["show", str(file), "--rollout", "t-1"]) == 0
     assert "rollout t-1" in capsys.readouterr().out

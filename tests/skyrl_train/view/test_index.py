@@ -126,10 +126,16 @@ def test_sql_and_python_filter_alike(index: Index, job: Path) -> None:
         (step_of(path), one) for path in files_in(str(job / "rollouts")) for _, one in read(path) if one is not None
     ]
     chosen = 0
-    for failed, least, end, step, task, tool in itertools.product(
-        (False, True), (None, 0.5), ("", "finish_tool"), (None, 2), ("", "TASK-3"), ("", "finish", "absent")
+    for failed, least, end, step, task, tool, tests in itertools.product(
+        (False, True),
+        (None, 0.5),
+        ("", "finish_tool"),
+        (None, 2),
+        ("", "TASK-3"),
+        ("", "finish", "absent"),
+        ("", "Test_Fix"),
     ):
-        filters = Filters(failed=failed, least_reward=least, end=end, step=step, task=task, tool=tool)
+        filters = Filters(failed=failed, least_reward=least, end=end, step=step, task=task, tool=tool, tests=tests)
         condition, values = filters.sql()
         found = {row["rollout"] for row in index.rows(f"SELECT rollout FROM rollout WHERE {condition}", values)}
         assert found == {one.rollout for at, one in every if filters.accepts(at, one)}

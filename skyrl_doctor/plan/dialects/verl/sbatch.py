@@ -9,6 +9,8 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.syntax.shell import Script
 
+GPU_TYPE = "#SBATCH GPU type"
+"""The type in `--gres=gpu:a100:8`, as a value of its own: no check takes it for the GPU of the run."""
 TRAPS = "trap"
 """The signals that the script handles, as its own value of the plan."""
 _TEXTS = {
@@ -52,6 +54,8 @@ def job_values(script: Script, file: str) -> Iterator[Value]:
         key = f"#SBATCH {_TASKS.get(name, name)}"
         if name in _TASKS and text.isdigit() and len(text) < 10:
             yield Value(key, int(text), Location(file, line, key), own=key)
+        elif name in _GPUS and (kind := _gpu_type(text)):
+            yield Value("slurm.gpu_type", kind, Location(file, line, f"#SBATCH {name}"), own=GPU_TYPE)
         elif name == "--signal" and text:
             yield Value(key, text, Location(file, line, key), own=key)
     traps = [command for command in script.commands if command.name == "trap"]
@@ -124,3 +128,9 @@ def _gpus(text: str, *, is_list: bool) -> int | None:
     if not counts or not all(count.isdigit() and len(count) < 10 for count in counts):
         return None
     return sum(map(int, counts))
+
+
+def _gpu_type(text: str) -> str:
+    """`gpu:a100:8` and `a100:8` -> a100; empty if no type is named, or several kinds of resources."""
+    words = text.removeprefix("gpu:").split(":")
+    return words[0] if len(words) == 2 and "," not in text and words[1].isdigit() else ""

@@ -1,0 +1,1 @@
+"""Writes the generated pages: `python -m skyrl_doctor.docs`."""
