@@ -66,7 +66,9 @@ class Plan:
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Why keys of a target are not checked."""
+    """Why no key of a target is checked: its format has no schema."""
+    unchecked: tuple[str, ...] = ()
+    """Why keys of a target could not be checked: the schema of its program is not here."""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
 

@@ -28,10 +28,10 @@ _NAMED = 3
 
 @dataclass(slots=True)
 class Judged:
-    """The composed configuration. `skipped` says why its keys are not checked, if they are not."""
+    """The composed configuration. `unchecked` says why its keys could not be checked, if they could not."""
 
     composed: Composition
-    skipped: str = ""
+    unchecked: str = ""
 
 
 def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
@@ -119,7 +119,8 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
         message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
         location = Location(call.file, call.line, entry.name)
         composed.problems.append(Problem(message=message, location=location))
-    elif verl is None and entry.is_of_verl and not having:
+        return Judged(composed)
+    if verl is None and entry.is_of_verl and not having:
         reason = f"no release of verl has {entry.module}, and no checkout of verl is around the script"
     return Judged(composed, f"{entry.module}: {reason}; its keys are not checked")
 

@@ -46,7 +46,7 @@ def read_command(
         *_exports(script, source.file),
         *directives(script, source.file),
     ]
-    reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
+    reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
     job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
     return dataclasses.replace(reading, own={**reading.own, **job})
 
@@ -56,12 +56,12 @@ def read_yaml(machine: Machine, source: Source, verl_version: str | None = None)
     found = leaves(source)
     environ = machine.environ()
     folders = folders_above(machine, source.file)
-    composed, skipped = composed_yaml(machine, source, folders, environ, verl_version)
+    composed, unchecked = composed_yaml(machine, source, folders, environ, verl_version)
     for leaf in found:
         if leaf.path[0] not in ("defaults", "hydra") and (not leaf.is_table or _is_empty(leaf, found)):
             given = Given(f"{leaf.key}=", Location(source.file, leaf.line, leaf.key), "", leaf.span)
             composed.set(leaf.key, leaf.value, given)
-    return _reading(composed, environ, composed.problems, [], None, skipped)
+    return _reading(composed, environ, composed.problems, [], None, unchecked)
 
 
 def _reading(
@@ -70,7 +70,7 @@ def _reading(
     problems: list[Problem],
     extra: list[Value],
     entry: EntryPoint | None,
-    skipped: str,
+    unchecked: str,
 ) -> Reading:
     own = composed.resolved(environ)
     keys = KEYS if entry is None else keys_of(entry)
@@ -78,7 +78,7 @@ def _reading(
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
-        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), skipped=skipped
+        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), unchecked=unchecked
     )
 
 

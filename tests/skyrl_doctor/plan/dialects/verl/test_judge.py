@@ -131,16 +131,13 @@ def test_a_recipe_brings_its_tree(tmp_path: Path) -> None:
     assert [message.partition(";")[0] for _, message in told(found)] == [
         "verl 0.9.1 (--verl-version) has no key data.nonsense"
     ]
-    assert (found.skipped, found.integer("slurm.nodes")) == ((), 2)
+    assert (found.unchecked, found.integer("slurm.nodes")) == ((), 2)
 
 
 def test_a_tree_that_is_not_here_is_said_and_its_values_are_read(tmp_path: Path) -> None:
     found = plan(tmp_path, "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 'a=['\n")
-    assert found.skipped == (
-        (
-            "recipe.dapo.main_dapo: the file of recipe.dapo.main_dapo is not in a directory above the script; "
-            "its keys are not checked"
-        ),
+    assert found.unchecked == (
+        ("recipe.dapo.main_dapo: its file is not in a directory above the script; its keys are not checked"),
     )
     assert (found.integer("slurm.nodes"), found.find("rollout.n")) == (2, None)
     assert told(found) == [(True, "'a=[': a value is missing")]
@@ -171,7 +168,7 @@ def test_groups_and_packages_of_the_command_line(tmp_path: Path) -> None:
 def test_a_search_path_that_is_not_here_leaves_the_keys_unchecked(tmp_path: Path) -> None:
     text = "python3 -m verl.trainer.main_ppo hydra.searchpath=[pkg://other.config] actor@actor_rollout_ref.actor=own\n"
     found = plan(tmp_path, text, version="0.9.1")
-    assert found.skipped == (
+    assert found.unchecked == (
         "verl.trainer.main_ppo: the folder pkg://other.config of Hydra's search path is not here; its keys are not checked",
     )
 
@@ -188,8 +185,8 @@ def test_an_own_configuration_by_path_and_name(tmp_path: Path) -> None:
         "../../examples/config",
     ):
         found = plan(root / "examples/jobs", text.replace("{path}", path))
-        assert (told(found), found.skipped, found.integer("slurm.nodes")) == ([], (), 2), path
-    (reason,) = plan(root / "examples/jobs", text.replace("{path}", "/elsewhere/no/config")).skipped
+        assert (told(found), found.unchecked, found.integer("slurm.nodes")) == ([], (), 2), path
+    (reason,) = plan(root / "examples/jobs", text.replace("{path}", "/elsewhere/no/config")).unchecked
     assert (
         reason == "verl.trainer.main_ppo: --config-path /elsewhere/no/config: no such folder; its keys are not checked"
     )
