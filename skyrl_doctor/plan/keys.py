@@ -15,7 +15,7 @@ EXTRA = {
     "trainer.use_v1": "whether verl's V1 trainer runs",
     "trainer.wandb_offline": "whether wandb keeps its records on disk",
     "rollout.engine": "vllm, sglang or another",
-    "deployment.inference_gpus": "GPUs for inference alone (prime-rl)",
+    "deployment.inference_gpus": "GPUs for inference alone (prime-rl, verl's asynchronous trainers)",
     "deployment.trainer_gpus": "GPUs for training alone (prime-rl)",
     "agent.enable_thinking": "whether the chat template opens a thinking block (SkyRL-agent)",
 }

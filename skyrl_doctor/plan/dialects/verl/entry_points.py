@@ -44,6 +44,11 @@ class EntryPoint:
         return "sft_trainer" in self.name
 
     @property
+    def has_own_rollout_gpus(self) -> bool:
+        """Whether the rollouts use GPUs beside those of the trainer."""
+        return self.name == "fully_async_main" or "one_step_off" in self.module
+
+    @property
     def folder(self) -> str:
         """The folder of its file, from the root of its package."""
         return self.module.rpartition(".")[0].replace(".", "/")

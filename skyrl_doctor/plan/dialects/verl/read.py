@@ -20,6 +20,7 @@ from skyrl_doctor.plan.syntax.yaml import leaves
 from skyrl_train.contracts.verl_keys import KEYS, Key
 
 NAME = "verl"
+ROLLOUT_GPUS = "deployment.inference_gpus"
 
 
 def read_command(
@@ -74,12 +75,33 @@ def _reading(
 ) -> Reading:
     own = composed.resolved(environ)
     keys = KEYS if entry is None else keys_of(entry)
-    values = {key.ours: _ours(own[key.verl], key) for key in keys if key.is_read and key.verl in own}
+    values = {key.ours: _ours(found, key) for key in keys if key.is_read and (found := _found(own, key)) is not None}
+    if entry is not None and entry.has_own_rollout_gpus:
+        extra = [*extra, *_rollout_gpus(own)]
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
         dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), unchecked=unchecked
     )
+
+
+def _found(own: Mapping[str, Value], key: Key) -> Value | None:
+    """The value under today's name or an older one; the name that is written wins."""
+    found = [own[name] for name in (key.verl, *key.older) if name in own]
+    return next((value for value in found if value.written), found[0] if found else None)
+
+
+def _rollout_gpus(own: Mapping[str, Value]) -> Iterator[Value]:
+    """The GPUs that only the rollouts use, beside those of the trainer."""
+    nodes, each = own.get("rollout.nnodes"), own.get("rollout.n_gpus_per_node")
+    if nodes is None or each is None:
+        return
+    unknown = nodes.unknown or each.unknown
+    counts = (nodes.value, each.value)
+    if not unknown and not all(isinstance(count, int) and not isinstance(count, bool) for count in counts):
+        unknown = "not a number"
+    total = each.value if unknown else nodes.value * each.value
+    yield dataclasses.replace(with_key(each, ROLLOUT_GPUS), value=total, unknown=unknown)
 
 
 def _ours(value: Value, key: Key) -> Value:

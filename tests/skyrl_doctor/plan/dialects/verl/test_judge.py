@@ -69,6 +69,25 @@ def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: 
     assert told(plan(tmp_path, GRAD_OFFLOAD)) == [(False, message)]
 
 
+def test_an_older_name_of_a_key_is_the_same_setting(tmp_path: Path) -> None:
+    found = plan(tmp_path, RENAMED.replace("=True", "=True trainer.nnodes=2"), version="0.7.1")
+    assert told(found) == []
+    value = found.values["critic.param_offload"]
+    assert (value.value, value.name) == (True, "critic.model.fsdp_config.param_offload")
+    today = plan(tmp_path, "python3 -m verl.trainer.main_ppo critic.fsdp.param_offload=True\n", version="0.9.1")
+    assert today.values["critic.param_offload"].name == "critic.fsdp.param_offload"
+
+
+def test_the_gpus_of_rollouts_alone_are_a_setting(tmp_path: Path) -> None:
+    text = "python3 -m verl.experimental.{entry} rollout.nnodes=2 rollout.n_gpus_per_node=4\n"
+    for entry in ("one_step_off_policy.main_ppo", "fully_async_policy.fully_async_main"):
+        found = plan(tmp_path, text.replace("{entry}", entry), version="0.9.1")
+        value = found.values["deployment.inference_gpus"]
+        assert (value.value, value.name) == (8, "rollout.n_gpus_per_node")
+    unknown = plan(tmp_path, text.replace("{entry}", "one_step_off_policy.main_ppo").replace("=2", "=$1"))
+    assert unknown.values["deployment.inference_gpus"].unknown == "$1 is an argument of the script"
+
+
 def test_the_option_comes_first(tmp_path: Path) -> None:
     python = install(tmp_path / "py", "0.9.0")
     message = f"verl 0.9.1 (--verl-version) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
