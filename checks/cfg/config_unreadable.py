@@ -37,7 +37,7 @@ def config_unreadable(plan: Plan) -> Iterator[Finding]:
         key = problem.location.key or ""
         if not problem.fatal and judged_elsewhere(key):
             continue
-        severity = Severity.ERROR if problem.fatal else Severity.WARNING
+        severity = Severity.ERROR if problem.fatal else Severity.INFO if problem.is_note else Severity.WARNING
         yield config_finding(
             problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves
         )

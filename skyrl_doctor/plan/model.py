@@ -47,13 +47,17 @@ class Value:
 
 @record(kw_only=True)
 class Problem:
-    """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names."""
+    """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names.
+
+    `is_note`: this version takes it, another does not.
+    """
 
     message: str
     location: Location
     settings: Mapping[str, str] = field(default_factory=dict)
     moves: Mapping[str, str] = field(default_factory=dict)
     fatal: bool = True
+    is_note: bool = False
 
 
 @record

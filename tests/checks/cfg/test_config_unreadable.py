@@ -15,11 +15,13 @@ def test_tells_each_problem_of_the_plan() -> None:
         problems=(
             Problem(message="one", location=place),
             Problem(message="two", location=place, settings={"a": "b"}, fatal=False),
+            Problem(message="three", location=place, fatal=False, is_note=True),
         ),
     )
     assert list(config_unreadable(made)) == [
         config_finding("one", place),
         config_finding("two", place, {"a": "b"}, severity=Severity.WARNING),
+        config_finding("three", place, severity=Severity.INFO),
     ]
 
 

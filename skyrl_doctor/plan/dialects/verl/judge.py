@@ -63,6 +63,7 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
         return _unchecked(call, verl, str(error))
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
+    composed.problems.extend(_upgrade(composed, verl, call, place))
     return Judged(composed)
 
 
@@ -172,17 +173,43 @@ def _is_one(told: str) -> bool:
 
 def _differences(composed: Composition, history: History, verl: Verl, call: Call) -> Iterator[Problem]:
     """A warning that newer releases lack keys of this run."""
+    lacking, location = _lacking(composed, history)
+    if lacking:
+        message = f"judged by {verl.name}, {verl.place}; {lacking}; pass --verl-version if the run uses another"
+        yield Problem(
+            message=message, location=location or Location(call.file, call.line, call.entry.name), fatal=False
+        )
+
+
+def _upgrade(composed: Composition, verl: Verl, call: Call, place: Place) -> Iterator[Problem]:
+    """A note that the newest release lacks keys which this run's own release has."""
+    newest = _newest()
+    if verl.version == newest.version or verl.version not in {one.version for one in releases()}:
+        return
+    try:
+        made = composed_run(call.without_values(), newest, place)
+    except NoTreeError:
+        return
+    table = {key: value.value for key, value in made.values.items()}
+    if all(_knows(table, value.key) for value in composed.values.values() if value.written):
+        return
+    lacking, location = _lacking(composed, _history(call, place))
+    if lacking and location is not None:
+        message = f"{verl.label} takes these keys; {lacking}"
+        yield Problem(message=message, location=location, fatal=False, is_note=True)
+
+
+def _lacking(composed: Composition, history: History) -> tuple[str, Location | None]:
+    """Which keys of this run the newest release lacks, in words, and the place of the first; empty if it has all."""
     newest = _newest().version
     table = history.tables.get(newest, {})
     written = [value for value in composed.values.values() if value.written and value.location is not None]
     lacking = [value for value in written if not _knows(table, value.key) and history.having(value.key)]
     if not table or not lacking:
-        return
+        return "", None
     named = [_described(value.key, history, newest) for value in lacking[:_NAMED]]
     more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
-    message = f"judged by {verl.name}, {verl.place}; verl {newest} lacks {', '.join(named)}{more}; pass --verl-version if the run uses another"
-    location = lacking[0].location or Location(call.file, call.line, call.entry.name)
-    yield Problem(message=message, location=location, fatal=False)
+    return f"verl {newest} lacks {', '.join(named)}{more}", lacking[0].location
 
 
 def _doubled_in_newest(history: History, verl: Verl, call: Call) -> Iterator[Problem]:
