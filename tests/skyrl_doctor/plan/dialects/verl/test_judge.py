@@ -157,6 +157,19 @@ def test_a_recipe_brings_its_tree(tmp_path: Path) -> None:
     assert (found.unchecked, found.integer("slurm.nodes")) == ((), 2)
 
 
+def test_a_program_that_imports_the_folder_of_verl_is_judged_by_verl(tmp_path: Path) -> None:
+    main = (
+        "from verl.trainer.main_ppo import run_ppo, config_dir\n"
+        '@hydra.main(config_path=config_dir, config_name="ppo_trainer", version_base=None)\n'
+    )
+    write(tmp_path / "mine/verl_main_ppo.py", main)
+    found = plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2 data.nonsense=1\n", version="0.9.1")
+    label = "verl 0.9.1 (--verl-version)"
+    assert told(found) == [(True, f"{label} has no key data.nonsense; to add a new key use +data.nonsense=…")]
+    write(tmp_path / "mine/verl_main_ppo.py", main.replace("from verl.trainer.", "from mine."))
+    assert plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2\n", version="0.9.1").unchecked != ()
+
+
 def test_a_tree_that_is_not_here_is_said_and_its_values_are_read(tmp_path: Path) -> None:
     found = plan(tmp_path, "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 'a=['\n")
     assert found.unchecked == (
