@@ -21,6 +21,9 @@ EXTRA = {
 }
 """Canonical keys that RunConfig lacks: what other dialects set and RunConfig sets in another way."""
 
+TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
+"""An own value of a plan whose verl, from before 0.3, compares no mini batch with the train batch."""
+
 
 def key_in(dialect: str, key: str) -> str | None:
     """A canonical key as a dialect writes it; None where the dialect has no such setting. `a+b`: the first that has it.

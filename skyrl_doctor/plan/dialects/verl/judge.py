@@ -13,6 +13,7 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
+from skyrl_doctor.plan.dialects.verl.tree import OnDisk
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
@@ -22,6 +23,8 @@ from skyrl_train.contracts.verl_keys import renamed as renamed_key
 
 FITS = "the newest release that knows these keys"
 FITS_BEST = "the release that fits best"
+_TRAINER, _CHECKED_CONFIG = "verl/trainer/ppo/ray_trainer.py", "verl/workers/config"
+_MINI_BATCH = "ppo_mini_batch_size"
 _NAMED = 3
 """Keys that one message names at most."""
 
@@ -32,6 +35,8 @@ class Judged:
 
     composed: Composition
     unchecked: str = ""
+    compares_batches: bool = True
+    """Whether this verl refuses a mini batch that does not fit the train batch. Before 0.3 it takes what there is."""
 
 
 def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
@@ -64,7 +69,13 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
     composed.problems.extend(_upgrade(composed, verl, call, place))
-    return Judged(composed)
+    return Judged(composed, compares_batches=_compares_batches(verl))
+
+
+def _compares_batches(verl: Verl) -> bool:
+    """False if its sources are here, and the trainer that checks a run at its start does not name the mini batch."""
+    text = verl.files.text(_TRAINER) if isinstance(verl.files, OnDisk) else None
+    return text is None or _MINI_BATCH in text or verl.files.has_folder(_CHECKED_CONFIG)
 
 
 def _by_release(call: Call, place: Place) -> Judged:

@@ -12,6 +12,7 @@ from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
+from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
@@ -49,6 +50,8 @@ def read_command(
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
     job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
+    if not judged.compares_batches:
+        job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
     return dataclasses.replace(reading, own={**reading.own, **job})
 
 

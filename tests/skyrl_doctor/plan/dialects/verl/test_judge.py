@@ -92,6 +92,18 @@ def test_the_gpus_of_rollouts_alone_are_a_setting(tmp_path: Path) -> None:
     assert unknown.values["deployment.inference_gpus"].unknown == "$1 is an argument of the script"
 
 
+def test_a_verl_that_does_not_compare_batches_is_known_by_its_trainer(tmp_path: Path) -> None:
+    root, key = write_tree(tmp_path / "verl-old", "0.3.0.post0"), "verl.takes_any_mini_batch"
+    assert key not in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
+    assert key in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "assert train_batch_size >= ppo_mini_batch_size\n")
+    assert key not in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
+    write(root / "verl/workers/config/actor.py", "")
+    assert key not in plan(root / "jobs", RENAMED).own
+
+
 def test_the_option_comes_first(tmp_path: Path) -> None:
     python = install(tmp_path / "py", "0.9.0")
     message = f"verl 0.9.1 (--verl-version) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
