@@ -6,7 +6,7 @@ import json
 import os
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,9 @@ class Opinion:
     dialect: str = ""
     errors: tuple[Error, ...] = ()
     warned: tuple[str, ...] = ()
-    """What it says about keys that it does not refuse: its warnings, and why keys were not checked."""
+    """What it says about keys that it does not refuse: its warnings, and why a format has none to check."""
+    unchecked: str = ""
+    """Why the keys could not be checked, which is no pass."""
     passed: int = 0
     refused: str = ""
     crash: str = ""
@@ -71,7 +73,8 @@ def opinion(path: Path, root: Path) -> Opinion:
         status,
         report["target"]["dialect"],
         _findings(report, "error"),
-        (*(one.message for one in _findings(report, "warning") if one.id == "CFG004"), *_skipped(report)),
+        (*(one.message for one in _findings(report, "warning") if one.id == "CFG004"), *_reasons(report, "skip")),
+        next(_reasons(report, "unknown"), ""),
         _passed(report),
         seconds=seconds,
     )
@@ -128,10 +131,10 @@ def _findings(report: Mapping[str, object], severity: str) -> tuple[Error, ...]:
     return tuple(found)
 
 
-def _skipped(report: Mapping[str, object]) -> tuple[str, ...]:
-    """Why the check of the keys did not run; empty if it ran."""
+def _reasons(report: Mapping[str, object], status: str) -> Iterator[str]:
+    """Why the check of the keys has this status; empty if it has another."""
     checks = [check for check in report["outcomes"] if check["id"] == "CFG004"]  # type: ignore[attr-defined]
-    return tuple(check.get("reason") or "" for check in checks if check["status"] == "skip")
+    return (check.get("reason") or "" for check in checks if check["status"] == status)
 
 
 def _passed(report: Mapping[str, object]) -> int:

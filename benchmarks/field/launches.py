@@ -37,12 +37,17 @@ class Launch:
             return self
         return Launch(_kind(file), self.program, str(file), self.directory, self.arguments)
 
-    def beside(self, folder: Path) -> "Launch":
-        """The same launch of a file that lies in the script's own folder, from which it is meant to start."""
-        file = folder / self.program
-        if self.file is not None or not self.program.endswith(".py") or not file.is_file():
+    def beside(self, folder: Path, root: Path) -> "Launch":
+        """The same launch of a file that is found from the script's folder, or from one above it below the root."""
+        if self.file is not None or not self.program.endswith(".py"):
             return self
-        return Launch(_kind(file), self.program, str(file), str(folder), self.arguments)
+        for start in (folder, *folder.parents):
+            if not start.is_relative_to(root):
+                break
+            if (start / self.program).is_file():
+                file = start / self.program
+                return Launch(_kind(file), self.program, str(file), str(start), self.arguments)
+        return self
 
     def moved(self, old: Path, new: Path) -> "Launch":
         """The same launch with another directory in place of `old`."""

@@ -10,7 +10,7 @@ from benchmarks.field.truth import Truth
 from benchmarks.field.verdicts import BY_HAND, FALSE, TRUE, VERSION, WARNED, Judged
 from benchmarks.field.words import Words
 
-_HEAD = ("source", "files", "runs", "understood", "refused", "ERRORs", TRUE, VERSION, FALSE, BY_HAND)
+_HEAD = ("source", "files", "runs", "understood", "refused", "unknown", "ERRORs", TRUE, VERSION, FALSE, BY_HAND)
 _HEAD_TOO = ("false passes", "warned", "slow", "crashes", "words =", "words ?", "words !=")
 
 
@@ -31,7 +31,9 @@ class Row:
 
     @property
     def is_understood(self) -> bool:
-        return not self.opinion.refused and not self.opinion.crash and not self.false_pass.startswith("read as")
+        """Whether the keys of the run were checked, as those of its own program."""
+        ours = self.opinion
+        return not (ours.refused or ours.crash or ours.unchecked or self.false_pass.startswith("read as"))
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -54,6 +56,7 @@ def _counts(rows: Sequence[Row]) -> Iterator[int]:
         len(runs),
         sum(row.is_understood for row in runs),
         sum(bool(r.opinion.refused) for r in runs),
+        sum(bool(r.opinion.unchecked) for r in runs),
     )
     yield sum(classes.values())
     yield from (classes[name] for name in (TRUE, VERSION, FALSE, BY_HAND))
@@ -82,6 +85,8 @@ def _detail(row: Row) -> Iterator[str]:
         yield f"crash    {name} {row.opinion.crash.strip().splitlines()[-1]}"
     if row.opinion.refused and row.is_run:
         yield f"refused  {name} {row.opinion.refused}"
+    if row.opinion.unchecked and row.is_run:
+        yield f"unknown  {name} {row.opinion.unchecked}"
     for difference in row.words.differences:
         yield f"word     {name} {difference.program} ours={difference.ours!r} bash={difference.bash!r}"
     if row.is_run and not row.truth.is_known:

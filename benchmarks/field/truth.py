@@ -123,7 +123,9 @@ class Judge:
         lost = tuple(word for one in ran.started if _OVERRIDE.fullmatch(one.argv[0]) for word in one.argv)
         commit = self._required.commit(file.path)
         folder = (self._box.root / file.path).parent
-        launches = tuple(launch.beside(folder).found_in(self._required.tree(commit)) for launch in launches)
+        launches = tuple(
+            launch.beside(folder, self._box.root).found_in(self._required.tree(commit)) for launch in launches
+        )
         asked = {launch: self._asked(launch, commit) for launch in launches}
         refusals = tuple(asked[launch] for launch in launches)
         return Truth(launches, refusals, ran.status, ran.timed_out, ran.errors[-400:], lost)

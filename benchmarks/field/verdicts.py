@@ -15,7 +15,6 @@ KINDS_OF_DIALECT = {
     "skyrl": {"skyrl", "hydra"},  # before 2026 SkyRL composed its configuration with Hydra
 }
 WARNED = "warned: "
-UNCHECKED = "keys are not checked"
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -54,14 +53,14 @@ def names(refused: Mapping[str, str], key: str) -> bool:
 
 
 def is_warned(setting: str, messages: Sequence[str]) -> bool:
-    """Whether the report names this setting in a warning, or says that no key was checked."""
+    """Whether the report names this setting in a warning."""
     key = setting.lstrip("+~").partition("=")[0].partition("@")[0]
-    return any(key in message or UNCHECKED in message for message in messages)
+    return any(key in message for message in messages)
 
 
 def false_pass(opinion: Opinion, truth: Truth) -> str:
-    """Why a pass is wrong, or an empty text."""
-    if opinion.status not in (0, 3) or opinion.refused:
+    """Why a pass is wrong, or an empty text. A report that could not check the keys, and says so, is no pass."""
+    if opinion.status not in (0, 3) or opinion.refused or opinion.unchecked:
         return ""
     if truth.refused and truth.is_known:
         silent = {setting: why for setting, why in truth.refused.items() if not is_warned(setting, opinion.warned)}
@@ -70,6 +69,7 @@ def false_pass(opinion: Opinion, truth: Truth) -> str:
     allowed = {kind for dialect in opinion.dialect.split("+") for kind in KINDS_OF_DIALECT.get(dialect, set())}
     others = [launch for launch in truth.launches if launch.kind not in allowed]
     if truth.launches and len(others) == len(truth.launches):
-        told = WARNED if any(UNCHECKED in message for message in opinion.warned) else ""
-        return f"{told}read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
+        program = others[0].program or others[0].kind
+        told = WARNED if any(program in message for message in opinion.warned) else ""
+        return f"{told}read as {opinion.dialect}, but it starts {program}"
     return ""

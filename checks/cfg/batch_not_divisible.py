@@ -28,6 +28,7 @@ from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
+from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import megatron_models
@@ -153,7 +154,7 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     if n is not None:
         yield from batch_violations(batch=batch, n=n, devices=devices, over=over)
     mini = plan.integer("actor.ppo_mini_batch_size")
-    if mini is not None:
+    if mini is not None and TAKES_ANY_BATCH not in plan.own:
         fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
         yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
         if plan.is_of(RUN_CONFIG):

@@ -19,7 +19,7 @@ Change the lines that the findings name. If a similar key exists, the finding su
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
@@ -30,12 +30,18 @@ from skyrl_doctor.plan.prime_renames import judged_by_name
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     if required(plan).skipped and not plan.problems:
         raise NotApplicable("; ".join(plan.skipped))
+    if plan.unchecked and not plan.problems:
+        raise CouldNotLook("; ".join(plan.unchecked))
     judged_elsewhere = judged_by_name(plan)
     for problem in plan.problems:
         key = problem.location.key or ""
         if not problem.fatal and judged_elsewhere(key):
             continue
-        severity = Severity.ERROR if problem.fatal else Severity.WARNING
+        severity = Severity.ERROR if problem.fatal else Severity.INFO if problem.is_note else Severity.WARNING
         yield config_finding(
             problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves
+        )
+    for reason in plan.unchecked:
+        yield config_finding(
+            reason, None, summary="run preflight in a checkout of that program", severity=Severity.WARNING
         )

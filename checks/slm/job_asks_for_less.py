@@ -18,6 +18,7 @@ Ask for as many nodes and GPUs as the run uses, or set the run's own numbers to 
     ValueError: Total available GPUs 4 is less than total desired GPUs 8
 """
 
+import math
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
@@ -30,7 +31,7 @@ from skyrl_train.config.job_size import gpus_of_job
 from skyrl_train.config.walltime import minutes, parse_signal
 
 PREFIX = "#SBATCH "
-NODES, GPUS = "slurm.nodes", "slurm.gpus_per_node"
+NODES, GPUS, ROLLOUT_GPUS = "slurm.nodes", "slurm.gpus_per_node", "deployment.inference_gpus"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
 GPU_TYPE = f"{PREFIX}GPU type"
@@ -42,22 +43,34 @@ _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 @check("SLM005", fix="skyrl_train/config/job_size.py")
 def job_asks_for_less(plan: Plan) -> Iterator[Finding]:
     if not any(key.startswith(PREFIX) for key in required(plan).own):
-        raise NotApplicable("no #SBATCH lines")
+        raise NotApplicable("no #SBATCH lines that the run gets")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS)
     asked_nodes = _first(plan, _NODES)
     if asked_nodes is not None and asked_nodes[1] < nodes and not _is_sbatch(plan, NODES):
         option, count = asked_nodes
         yield _less(plan, option, f"{count} node{_s(count)}", f"{nodes} ({plan.name(NODES)})", str(nodes))
         return
-    per_node, total = _first(plan, _PER_NODE), own_integer(plan, f"{PREFIX}--gpus")
-    asked = gpus_of_job(nodes=nodes, per_node=per_node[1] if per_node else None, total=total)
-    if gpus is not None and asked is not None and asked < nodes * gpus and not _is_sbatch(plan, GPUS):
-        option, expected = (per_node[0], gpus) if per_node else ("--gpus", nodes * gpus)
-        yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{nodes * gpus} ({plan.name(GPUS)})", str(expected))
+    if gpus is not None and not _is_sbatch(plan, GPUS):
+        yield from _fewer_gpus(plan, asked_nodes[1] if asked_nodes else nodes, nodes * gpus)
     yield from _fewer_tasks(plan, asked_nodes, nodes)
     yield from _started_twice(plan, nodes)
     yield from _signalled(plan)
     yield from _unsaved(plan)
+
+
+def _fewer_gpus(plan: Plan, job_nodes: int, trained: int) -> Iterator[Finding]:
+    """Fewer GPUs than those of the trainer, and of rollouts that have their own."""
+    own = plan.values.get(ROLLOUT_GPUS) if plan.is_of("verl") else None
+    rollout = plan.integer(ROLLOUT_GPUS) or 0 if own is not None else 0
+    nodes = max(job_nodes, 1) if rollout else plan.integer(NODES) or 1
+    per_node, total = _first(plan, _PER_NODE), own_integer(plan, f"{PREFIX}--gpus")
+    asked = gpus_of_job(nodes=nodes, per_node=per_node[1] if per_node else None, total=total)
+    used = trained + rollout
+    if asked is None or asked >= used:
+        return
+    option, expected = (per_node[0], math.ceil(used / nodes)) if per_node else ("--gpus", used)
+    keys = f"{plan.name(GPUS)}, {own.name}" if own is not None and rollout else plan.name(GPUS)
+    yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected))
 
 
 def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Iterator[Finding]:

@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from skyrl_doctor.cli.options import add_examination
+from skyrl_doctor.cli.options import add_examination, add_structure_only
 from skyrl_train.contracts.assignment import assignment
 from skyrl_train.contracts.screen import print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
     from skyrl_doctor.core.model import Outcome, Remedy
 
+REMAINS, NOT_EXAMINED = 1, 2
 EVAL = 'eval "$(skyrl-doctor env --role {})"'
 
 
@@ -31,8 +32,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--apply", action="store_true", help="write the diff, and create the directories and files of this job"
     )
+    add_structure_only(parser)
     parser.epilog = (
-        "edit: the diff contains the change. safe: it changes nothing outside this job. by hand: you make the change."
+        "edit: the diff contains the change. safe: it changes nothing outside this job. by hand: you make the change. "
+        "Exit status: 0 nothing to fix, or --apply fixed everything; 1 a finding remains; 2 bad input, or a check could "
+        "not run."
     )
 
 
@@ -55,11 +59,19 @@ def run(args: argparse.Namespace) -> int:
         unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
         print_line(f"nothing to fix{not_known}")
-        return report.code
+        return NOT_EXAMINED if unseen else 0
     edited = _edit(args, failed)
     if args.apply:
         _apply(args, {outcome.id for outcome in failed} - edited)
-    return report.code
+    remaining = (outcome for outcome in failed if outcome.id not in edited)
+    return REMAINS if any(_is_to_fix(outcome) for outcome in remaining) else 0
+
+
+def _is_to_fix(outcome: "Outcome") -> bool:
+    """Whether a finding is more than a note."""
+    from skyrl_doctor.core.model import Severity
+
+    return any(finding.severity is None or finding.severity > Severity.INFO for finding in outcome.findings)
 
 
 def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> frozenset[str]:

@@ -46,6 +46,15 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
     )
 
 
+def add_structure_only(parser: argparse.ArgumentParser) -> None:
+    """Adds the option that leaves the machine out."""
+    parser.add_argument(
+        "--structure-only",
+        action="store_true",
+        help="check only the configuration, not the machine: for a laptop",
+    )
+
+
 def add_versions(parser: argparse.ArgumentParser) -> None:
     """Adds the options for the versions of programs that are not installed here."""
     parser.add_argument(

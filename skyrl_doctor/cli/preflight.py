@@ -3,18 +3,14 @@
 import argparse
 import os
 
-from skyrl_doctor.cli.options import add_examination, add_nodes, add_report
+from skyrl_doctor.cli.options import add_examination, add_nodes, add_report, add_structure_only
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_examination(parser)
     add_nodes(parser)
     add_report(parser)
-    parser.add_argument(
-        "--structure-only",
-        action="store_true",
-        help="check only the configuration, not the machine: for a laptop",
-    )
+    add_structure_only(parser)
     parser.epilog = (
         "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run). Targets that are runs by "
         "themselves are judged one by one, and the exit status is the worst; files that complete each other are one run."

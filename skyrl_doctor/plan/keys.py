@@ -15,11 +15,14 @@ EXTRA = {
     "trainer.use_v1": "whether verl's V1 trainer runs",
     "trainer.wandb_offline": "whether wandb keeps its records on disk",
     "rollout.engine": "vllm, sglang or another",
-    "deployment.inference_gpus": "GPUs for inference alone (prime-rl)",
+    "deployment.inference_gpus": "GPUs for inference alone (prime-rl, verl's asynchronous trainers)",
     "deployment.trainer_gpus": "GPUs for training alone (prime-rl)",
     "agent.enable_thinking": "whether the chat template opens a thinking block (SkyRL-agent)",
 }
 """Canonical keys that RunConfig lacks: what other dialects set and RunConfig sets in another way."""
+
+TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
+"""An own value of a plan whose verl, from before 0.3, compares no mini batch with the train batch."""
 
 
 def key_in(dialect: str, key: str) -> str | None:

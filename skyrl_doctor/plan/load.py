@@ -59,8 +59,9 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
     skipped = tuple(dict.fromkeys(reading.skipped for reading in readings))
     if not all(skipped):
         skipped = ()
+    unchecked = tuple(dict.fromkeys(reading.unchecked for reading in readings if reading.unchecked))
     schema = ", ".join(dict.fromkeys(reading.schema for reading in readings if reading.schema))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, schema)
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, unchecked, schema)
 
 
 def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:

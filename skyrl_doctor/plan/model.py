@@ -47,13 +47,17 @@ class Value:
 
 @record(kw_only=True)
 class Problem:
-    """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names."""
+    """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names.
+
+    `is_note`: this version takes it, another does not.
+    """
 
     message: str
     location: Location
     settings: Mapping[str, str] = field(default_factory=dict)
     moves: Mapping[str, str] = field(default_factory=dict)
     fatal: bool = True
+    is_note: bool = False
 
 
 @record
@@ -66,7 +70,9 @@ class Plan:
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Why keys of a target are not checked."""
+    """Why no key of a target is checked: its format has no schema."""
+    unchecked: tuple[str, ...] = ()
+    """Why keys of a target could not be checked: the schema of its program is not here."""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
 

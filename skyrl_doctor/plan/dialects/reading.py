@@ -21,7 +21,9 @@ class Reading:
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     skipped: str = ""
-    """Why the keys are not checked, if they are not."""
+    """Why no key is checked, for a format without a schema."""
+    unchecked: str = ""
+    """Why the keys could not be checked: the schema of the program is not here."""
     part: str = ""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
@@ -29,7 +31,11 @@ class Reading:
     @property
     def is_examined(self) -> bool:
         """Whether anything of it can be checked: a problem, a key of a schema, or a value that the doctor has a name for."""
-        return bool(self.problems) or not self.skipped or any(value.written for value in self.values.values())
+        return (
+            bool(self.problems)
+            or not (self.skipped or self.unchecked)
+            or any(value.written for value in self.values.values())
+        )
 
 
 def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:

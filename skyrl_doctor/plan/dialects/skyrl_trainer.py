@@ -9,6 +9,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
+from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
@@ -26,6 +27,7 @@ OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
 SFT_MODULES = ("skyrl.train.main_sft",)
 _WORD = re.compile(r"(?P<mode>\+{0,2}|~)(?P<key>[A-Za-z_]\w*(?:[.-][A-Za-z_]\w*)*)=(?P<value>.*)", re.DOTALL)
+_ABSENT = "its file is not in a directory above the script; keys that it adds or refuses are not known"
 _PATH = re.compile(r"[/~.$]|.*\.(?:parquet|jsonl?|arrow|csv)$")
 
 
@@ -46,18 +48,25 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     names = SFT if program == SFT_PROGRAM else {**OLDER, **NAMES}
     job = tuple(directives(script, source.file))
     values = by_key(_checked(renamed(own, names)), job)
-    version = known_version(machine, SKYRL, source.file)
-    if version is None or program not in version.schemas:
-        version = stored_version(SKYRL, program, own)
-    added = None if launch.module.startswith((*OWN_MODULES, *SFT_MODULES)) else _fields(machine, source.file, launch)
-    problems = _problems(program, version, own.values(), added, launch)
     reading = Reading(
         dialect=DIALECT,
         values=values,
-        problems=tuple(problems),
         own={**own, **{value.own: value for value in (*job, *job_values(script, source.file))}},
     )
-    return dataclasses.replace(reading, schema=version.label if version.is_known else "")
+    tree = composed(machine, source.file, launch)
+    if tree is not None:
+        problems = (*tree.problems, *_unknown_values(own.values()))
+        return dataclasses.replace(reading, problems=problems, schema=tree.label)
+    version = known_version(machine, SKYRL, source.file)
+    if version is None or program not in version.schemas:
+        version = stored_version(SKYRL, program, own)
+    is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
+    added = set() if is_own else _fields(machine, source.file, launch)
+    problems = tuple(_problems(program, version, own.values(), None if is_own else added or set(), launch))
+    unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""
+    return dataclasses.replace(
+        reading, problems=problems, schema=version.label if version.is_known else "", unchecked=unchecked
+    )
 
 
 def _values(words: Sequence[Word], file: str) -> Iterator[Value]:
@@ -99,13 +108,17 @@ def _problems(
         else:
             message = f"{problem.message}; {launch.module} may add it"
             yield dataclasses.replace(problem, message=message, fatal=False)
-    for value in known:
+    yield from _unknown_values(known)
+
+
+def _unknown_values(values: Collection[Value]) -> Iterator[Problem]:
+    for value in values:
         if value.unknown and value.location is not None:
             yield Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
 
 
-def _fields(machine: Machine, file: str, launch: Launch) -> set[str]:
-    """The names of the fields that the entry point's own file adds; empty if the file is not here."""
+def _fields(machine: Machine, file: str, launch: Launch) -> set[str] | None:
+    """The names of the fields that the entry point's own file adds; None if the file is not here."""
     path = f"{launch.module.replace('.', '/')}.py"
     for folder in folders_above(machine, file):
         try:
@@ -116,4 +129,4 @@ def _fields(machine: Machine, file: str, launch: Launch) -> set[str]:
             node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         )
         return {field.target.id for field in fields if isinstance(field.target, ast.Name)}
-    return set()
+    return None

@@ -10,7 +10,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.edits import shell, toml, yaml
-from skyrl_doctor.plan.edits.changes import CannotEdit, Change, changes_of, is_touched
+from skyrl_doctor.plan.edits.changes import CannotEdit, Change, Move, changes_of, is_touched
 from skyrl_doctor.plan.edits.proposal import Proposal, unix_lines, with_line_ends
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.source import COMMAND_LINE
@@ -196,8 +196,10 @@ class _Work:
             return toml.edited(texts[file], every)
         if file.endswith(_YAML):
             return yaml.edited(texts[file], every)
-        for found, change in changes:  # each one moves the spans of the next
-            plan = self._read(texts)
+        before = self._read(texts)
+        for at, (found, change) in enumerate(changes):  # each one moves the spans of the next
+            is_again = isinstance(change, Move) and change in every[:at]  # a key that the script names twice
+            plan = before if is_again else self._read(texts)
             place = found.finding.location
             texts[file] = shell.edited(texts[file], change, plan, file, place.line if place else None)
         return texts[file]

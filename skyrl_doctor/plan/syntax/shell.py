@@ -18,7 +18,8 @@ __all__ = ["Command", "OpenFile", "Script", "assignments", "read_script"]
 
 def read_script(source: Source, environ: Mapping[str, str], open_file: OpenFile = lambda _: None) -> Script:
     """Follows the script from top to bottom. Raises UsageError."""
-    script = Script()
+    lines = enumerate(source.text.splitlines(), start=1)
+    script = Script(body_line=next((at for at, line in lines if line.strip() and not line.lstrip().startswith("#")), 0))
     name = "" if source.file == COMMAND_LINE else source.file
     try:
         run(script, source.text.replace("\r\n", "\n"), name, environ, open_file)

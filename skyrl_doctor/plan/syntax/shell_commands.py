@@ -1,6 +1,9 @@
 """Simple commands of a shell script: builtins, functions, other files, programs."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
@@ -12,6 +15,9 @@ from skyrl_doctor.plan.syntax.shell_tree import Text, parse
 from skyrl_doctor.plan.syntax.shell_values import Piece, Word
 
 _SHELLS = ("bash", "sh", "zsh")
+MARK = "\ue000"
+"""A letter that no script has, around the number of an unknown piece in a text for eval."""
+_MARKED = re.compile(f"({MARK}[0-9]+{MARK})")
 _STARTERS = ("exec", "command", "nohup", "time")
 """What may stand before the name of a program."""
 
@@ -61,6 +67,8 @@ class Commands:
         found: list[Word] = []
         for raw, line, span in self._runner.text.joined(parts):
             found += self._runner.expander.words(raw, line, span, self._runner.text.file)
+        if self._runner.shared.marked:
+            found = [replace(word, pieces=tuple(chain(*map(self._unmarked, word.pieces)))) for word in found]
         self._runner.shared.budget.bytes -= sum(len(word.text) for word in found)
         if self._runner.shared.budget.bytes < 0:
             raise UsageError(f"the shell script expands to more than {MOST_BYTES >> 20} MiB")
@@ -104,11 +112,26 @@ class Commands:
             budget.depth -= 1
 
     def _eval(self, command: Command) -> None:
-        text = " ".join(word.text for word in command.words[1:])
-        if any(word.unknown for word in command.words) or self._runner.shared.budget.depth >= MOST_DEPTH:
+        """Reads the words again, with a mark for each unknown piece. One that begins the text may be any command."""
+        pieces = [piece for word in command.words[1:] for piece in (*word.pieces, Piece(" "))]
+        if self._runner.shared.budget.depth >= MOST_DEPTH or (pieces and pieces[0].unknown):
             self._runner.shared.script.commands.append(command)
             return
+        text = "".join(self._marked(piece) if piece.unknown else piece.text for piece in pieces)
         self._inner(Text(text.encode("utf-8", "surrogatepass"), self._runner.text.file, command.line - 1))
+
+    def _marked(self, piece: Piece) -> str:
+        self._runner.shared.marked.append(piece)
+        return f"{MARK}{len(self._runner.shared.marked) - 1}{MARK}"
+
+    def _unmarked(self, piece: Piece) -> Iterator[Piece]:
+        """The piece with the unknown ones that its marks stand for."""
+        marked = self._runner.shared.marked
+        for at, part in enumerate(_MARKED.split(piece.text)):
+            if at % 2 and len(part) < 9 and int(part[1:-1]) < len(marked):
+                yield marked[int(part[1:-1])]
+            elif part:
+                yield Piece(part, piece.unknown)
 
     def _inner(self, text: Text) -> None:
         """Follows another text in the same scope."""

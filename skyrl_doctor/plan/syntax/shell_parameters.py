@@ -119,8 +119,7 @@ def _defaulted(
     found: Parameter, values: tuple[Value, ...] | None, why: str, raw: str, scope: Scope, texts: Texts
 ) -> Value:
     """`${X:-d}` and its relatives."""
-    value = values[0] if values else (() if values is not None else None)
-    is_missing = value is None or (not value and found.operator.startswith(":"))
+    value, is_missing = _present(found, values)
     sign = found.operator[-1]
     if sign == "?":
         return (Piece(raw, why or f"{found.name} is empty"),) if value is None or is_missing else value
@@ -130,6 +129,20 @@ def _defaulted(
     if sign == "=" and found.name.isidentifier():
         scope.set_text(found.name, made, 0)
     return made
+
+
+def _present(found: Parameter, values: tuple[Value, ...] | None) -> tuple[Value | None, bool]:
+    """The value of a single parameter, and whether the operator takes it for missing."""
+    value = values[0] if values else (() if values is not None else None)
+    return value, value is None or (not value and found.operator.startswith(":"))
+
+
+def replacement(found: Parameter, scope: Scope) -> str | None:
+    """The text that stands for a single parameter: d of `${X:-d}` without X, or of `${X:+d}` with X; else None."""
+    if found.prefix or found.index or found.name in ("@", "*") or found.operator not in (":-", "-", ":+", "+"):
+        return None
+    is_missing = _present(found, scope.values(found.name)[0])[1]
+    return found.text if is_missing == (found.operator[-1] == "-") else None
 
 
 def _changed(found: Parameter, value: Value, raw: str, texts: Texts) -> Value:

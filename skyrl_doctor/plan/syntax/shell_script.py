@@ -32,5 +32,7 @@ class Script:
     commands: list[Command] = field(default_factory=list)
     sourced: list[str] = field(default_factory=list)
     comments: list[tuple[int, str]] = field(default_factory=list)
+    body_line: int = 0
+    """The first line that is neither empty nor a comment; 0 if there is none. sbatch reads its options above it."""
     is_broken: bool = False
     """Whether the grammar could not read a part."""

@@ -51,6 +51,8 @@ class Shared:
     open_file: OpenFile
     budget: Budget = field(default_factory=Budget)
     functions: dict[str, Function] = field(default_factory=dict)
+    marked: list[Piece] = field(default_factory=list)
+    """The unknown pieces of texts that eval reads."""
 
 
 class Follower(Protocol):

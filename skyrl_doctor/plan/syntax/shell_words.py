@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError, evaluate
-from skyrl_doctor.plan.syntax.shell_parameters import Parameter, expanded, parameter
+from skyrl_doctor.plan.syntax.shell_parameters import Parameter, expanded, parameter, replacement
 from skyrl_doctor.plan.syntax.shell_quotes import (
     UnclosedError,
     as_in_double_quotes,
@@ -123,17 +123,18 @@ class Expander:
             return (Word(known(self.scope.environ[name]), 0, (0, 0)),)
         return None if self.scope.unread else ()  # the environment has no arrays
 
-    def _emit(self, text: str, fields: Fields, *, quoted: bool) -> None:
+    def _emit(self, text: str, fields: Fields, *, quoted: bool, splits: bool = False) -> None:
+        """Adds a text. `splits`: its own blanks end a word, as those of a default that is not quoted."""
         if self._depth > MOST_DEPTH:
             fields.add((Piece(text, "nested too deeply"),), quoted=True)
             return
         self._depth += 1
         at = 0
         while at < len(text):
-            at = self._part(text, at, fields, quoted=quoted)
+            at = self._part(text, at, fields, quoted=quoted, splits=splits)
         self._depth -= 1
 
-    def _part(self, text: str, at: int, fields: Fields, *, quoted: bool) -> int:
+    def _part(self, text: str, at: int, fields: Fields, *, quoted: bool, splits: bool) -> int:
         """Reads one part of a word; the index after it."""
         first, second = text[at], text[at + 1 : at + 2]
         if first == "\\":
@@ -162,7 +163,7 @@ class Expander:
             return self._dollar(text, at, fields, quoted=quoted)
         plain = (_PLAIN_IN_QUOTES if quoted else _PLAIN).match(text, at)
         end = plain.end() if plain else at + 1
-        fields.add(known(text[at:end]), quoted=True)
+        fields.add(known(text[at:end]), quoted=not splits)
         return end
 
     def _dollar(self, text: str, at: int, fields: Fields, *, quoted: bool) -> int:
@@ -193,6 +194,10 @@ class Expander:
         found = parameter(inner)
         if quoted and found is not None and found.operator[-1:] in ("-", "+", "="):
             found = replace(found, text=_or_same(found.text))
+        text = replacement(found, self.scope) if found is not None and not quoted else None
+        if text is not None:
+            self._emit(self._home(text, fields), fields, quoted=False, splits=True)
+            return
         values = self._values(found, raw)
         if quoted and found is not None and "*" in (found.index, found.name) and values:
             values = [

@@ -33,4 +33,5 @@ def test_a_file_beside_the_script_is_found(tmp_path: Path) -> None:
     (tmp_path / "main_split.py").write_text(MAIN, encoding="utf-8")
     launch = Launch("other", "main_split.py", None, "/", ("a=1",))
     found = Launch("hydra", "main_split.py", str(tmp_path / "main_split.py"), str(tmp_path), ("a=1",))
-    assert [launch.beside(tmp_path), launch.beside(tmp_path / "no")] == [found, launch]
+    assert [launch.beside(tmp_path, tmp_path), launch.beside(tmp_path / "no", tmp_path / "no")] == [found, launch]
+    assert launch.beside(tmp_path / "examples/grpo", tmp_path) == found

@@ -43,6 +43,7 @@ def test_a_pass_is_false_if_the_program_refuses_a_key_or_is_another() -> None:
     assert false_pass(Opinion(0, "skyrl-agent"), other) == "read as skyrl-agent, but it starts my.py"
     assert [false_pass(Opinion(0, "verl"), fine), false_pass(Opinion(1, "verl"), TRUTH)] == ["", ""]
     assert false_pass(Opinion(2, refused="unknown"), other) == ""
+    assert false_pass(Opinion(3, "verl", unchecked="my.py: its keys are not checked"), other) == ""
 
 
 def test_a_pass_whose_warning_names_the_refused_setting_is_not_silent() -> None:

@@ -1,9 +1,13 @@
 """CFG002."""
 
+import dataclasses
+
 from checks.cfg.batch_not_divisible import batch_not_divisible
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
 from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
+from skyrl_doctor.plan.model import Value
 from support import plan_of
 
 BROKEN = "examples/verl/grpo_broken.sh"
@@ -26,6 +30,14 @@ def test_reproduces_two_faults_at_their_lines() -> None:
             "a mini batch of 4 prompts is larger than the train batch of 3; use at most 3",
             Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
         ),
+    ]
+
+
+def test_a_verl_that_takes_any_mini_batch_is_not_refused_one() -> None:
+    made = example(BROKEN)
+    own = {**made.own, TAKES_ANY_BATCH: Value(TAKES_ANY_BATCH, value=True)}
+    assert [one.message for one in found("CFG002", dataclasses.replace(made, own=own))] == [
+        "9 samples (3 prompts x 3 rollouts) do not divide over 2 GPUs"
     ]
 
 

@@ -15,11 +15,13 @@ def test_tells_each_problem_of_the_plan() -> None:
         problems=(
             Problem(message="one", location=place),
             Problem(message="two", location=place, settings={"a": "b"}, fatal=False),
+            Problem(message="three", location=place, fatal=False, is_note=True),
         ),
     )
     assert list(config_unreadable(made)) == [
         config_finding("one", place),
         config_finding("two", place, {"a": "b"}, severity=Severity.WARNING),
+        config_finding("three", place, severity=Severity.INFO),
     ]
 
 
@@ -55,6 +57,18 @@ def test_a_misspelled_key_in_a_table_that_another_check_judges() -> None:
         ),
     )
     assert [finding.message for finding in config_unreadable(made)] == ["trainer.model.ac.freq_x"]
+
+
+def test_keys_that_could_not_be_checked_are_no_pass() -> None:
+    reason = "recipe.x.main_x: its file is not in a directory above the script; its keys are not checked"
+    unchecked = Plan(("run.sh",), "verl", unchecked=(reason,))
+    assert verdict("CFG004", unchecked) == (Status.UNKNOWN, reason)
+    place = Location("run.sh", 3, "a.b")
+    with_problem = Plan(("run.sh",), "verl", problems=(Problem(message="one", location=place),), unchecked=(reason,))
+    assert [(one.message, one.severity) for one in config_unreadable(with_problem)] == [
+        ("one", Severity.ERROR),
+        (reason, Severity.WARNING),
+    ]
 
 
 def test_silent_on_the_clean_configuration() -> None:

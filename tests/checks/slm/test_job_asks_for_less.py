@@ -97,7 +97,7 @@ def test_a_time_limit_without_checkpoints() -> None:
 
 def test_silent_on_clean_configurations() -> None:
     assert found("SLM005", example("examples/verl/grpo_mig20.sh")) == []
-    assert verdict("SLM005", example("examples/mig20.toml")) == (Status.SKIP, "no #SBATCH lines")
+    assert verdict("SLM005", example("examples/mig20.toml")) == (Status.SKIP, "no #SBATCH lines that the run gets")
 
 
 def warnings(made: Plan) -> list[str]:
@@ -108,6 +108,35 @@ def warnings(made: Plan) -> list[str]:
 
 SAVING = f"{RUN} trainer.save_freq=5"
 DRIVER = SAVING.removeprefix("python3")
+
+
+@pytest.mark.parametrize(
+    ("run", "is_judged"),
+    [
+        (f"ray job submit --address=http://head:8265 -- {RUN}", False),
+        (f"/opt/venv/bin/ray job submit --no-wait -- {RUN}", False),
+        (f"srun bash -c 'ray start --head' &\nray job submit -- {RUN}", True),
+        (f"ray start --head\nray job submit -- {RUN}", True),
+    ],
+)
+def test_a_job_that_submits_to_another_cluster_is_not_judged_as_the_run(run: str, is_judged: bool) -> None:
+    made = script("--nodes=1", "--gres=gpu:1", "--signal=B:USR1@60", run=run)
+    assert verdict("SLM005", made)[0] is (Status.FAIL if is_judged else Status.SKIP)
+
+
+def test_rollouts_with_their_own_gpus_count_too() -> None:
+    run = (
+        "python3 -m verl.experimental.one_step_off_policy.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=6 "
+        "rollout.nnodes=1 rollout.n_gpus_per_node=2 trainer.save_freq=5"
+    )
+    message = (
+        "the job asks for 6 GPUs, but the run uses 8 (trainer.n_gpus_per_node, rollout.n_gpus_per_node); "
+        "expected 8 in #SBATCH --gres"
+    )
+    (finding,) = found("SLM005", script("-N1", "--gres=gpu:6", run=run))
+    assert finding.message == message
+    assert found("SLM005", script("-N1", "--gres=gpu:8", run=run)) == []
+    assert found("SLM005", script("-N2", "--gres=gpu:4", run=run)) == []
 
 
 def test_fewer_tasks_than_nodes_take_the_nodes_away() -> None:

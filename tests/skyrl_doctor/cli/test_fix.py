@@ -11,6 +11,7 @@ from skyrl_doctor.cli.edits import write
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.edits.proposal import Proposal
 
+MINI = "actor_rollout_ref.actor.ppo_mini_batch_size=8"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -30,13 +31,39 @@ def test_shows_the_edit_and_writes_nothing(stuck: Path, capsys: pytest.CaptureFi
 
 def test_applied_the_run_is_clean(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stuck.chmod(0o640)
-    assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 1
+    assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 0
     assert f"wrote {stuck}\n" in capsys.readouterr().out
     assert "max_tokens = 2048" in stuck.read_text(encoding="utf-8")
     assert stuck.stat().st_mode & 0o777 == 0o640
     assert os.listdir(stuck.parent) == ["v4.toml"]
     assert dispatch(["preflight", "--structure-only", str(stuck)]) == 0
     assert dispatch(["fix", "CFG001", str(stuck)]) == 0
+
+
+def test_the_exit_status_says_what_remains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(
+        f"python3 -m verl.trainer.main_ppo data.train_bach_size=8 {MINI} trainer.ours=1\n", encoding="utf-8"
+    )
+    words = ["fix", str(script), "--structure-only", "--verl-version", "0.9.1"]
+    assert dispatch(words) == 1
+    assert dispatch([*words, "--apply"]) == 1  # no program knows trainer.ours
+    assert "data.train_batch_size=8 actor" in script.read_text(encoding="utf-8")
+    script.write_text(f"python3 -m verl.trainer.main_ppo data.train_bach_size=8 {MINI}\n", encoding="utf-8")
+    assert [dispatch([*words, "--apply"]), dispatch(words)] == [0, 0]
+    script.write_text("python3 -m recipe.mine.main_mine trainer.nnodes=1\n", encoding="utf-8")
+    assert dispatch(words) == 2
+    assert "nothing to fix in the checks that ran; unknown: CFG004" in capsys.readouterr().out
+    script.write_text("python3 train.py\n", encoding="utf-8")
+    assert dispatch(words) == 2
+
+
+def test_a_key_that_is_named_twice_is_renamed_twice(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    text = f"python3 -m verl.trainer.main_ppo data.train_bach_size=4 \\\n  data.train_bach_size=8 {MINI}\n"
+    script.write_text(text, encoding="utf-8")
+    assert dispatch(["fix", str(script), "--structure-only", "--select", "CFG004", "--apply"]) == 0
+    assert script.read_text(encoding="utf-8") == text.replace("bach", "batch")
 
 
 def test_line_ends_and_a_byte_order_mark_are_kept(stuck: Path) -> None:

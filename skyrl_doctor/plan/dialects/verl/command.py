@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from skyrl_doctor.core.model import Location
@@ -105,19 +105,31 @@ def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
         world=_world(before, file),
         srun=_srun_tasks(before),
     )
+    return made if _take(made, command.words[entry.at + 1 :]) else None
+
+
+def call_of(module: str, words: Sequence[Word], file: str) -> Call | None:
+    """The call of another program that reads Hydra's words; None if it only prints."""
+    line = words[0].line if words else 1
+    made = Call(file=file, line=line, launcher="python", interpreter=None, entry=EntryPoint(module, 0))
+    return made if _take(made, words) else None
+
+
+def _take(call: Call, words: Sequence[Word]) -> bool:
+    """Gives a call the words after its program: options and overrides. Whether it runs, rather than prints."""
     given: list[Given] = []
-    rest = iter(command.words[entry.at + 1 :])
+    rest = iter(words)
     for word in rest:
         name, equals, value = word.text.partition("=")
         if name in _PRINTS:
-            return None
+            return False
         if name in _OPTIONS:
-            named = _given(word, file, value) if equals else _given(next(rest, word), file)
-            made.options[_OPTIONS[name]] = named
+            named = _given(word, call.file, value) if equals else _given(next(rest, word), call.file)
+            call.options[_OPTIONS[name]] = named
         elif not word.text.startswith("-"):
-            given.append(_given(word, file))
-    made.overrides = tuple(given)
-    return made
+            given.append(_given(word, call.file))
+    call.overrides = tuple(given)
+    return True
 
 
 def _given(word: Word, file: str, text: str | None = None) -> Given:

@@ -12,8 +12,9 @@ _OF_VERL_ALONE = re.compile(r"main_ppo(?:_\w+)?|fsdp_sft_trainer|fully_async_mai
 """Names that show verl's trainer in any package: forks and other packages call theirs so."""
 _PACKAGES = ("verl", "recipe")
 _SIGN = "actor_rollout_ref."
+_SIGNS = (_SIGN, "critic.model.", "algorithm.adv_estimator=")
 _ENOUGH_SIGNS = 2
-"""In any package, a main program with so many overrides of verl's own table is a trainer of verl."""
+"""In any package, a main program with so many overrides of verl's own tables is a trainer of verl."""
 _PRINT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk")
 """Commands whose arguments are text."""
 
@@ -43,6 +44,11 @@ class EntryPoint:
         return "sft_trainer" in self.name
 
     @property
+    def has_own_rollout_gpus(self) -> bool:
+        """Whether the rollouts use GPUs beside those of the trainer."""
+        return self.name == "fully_async_main" or "one_step_off" in self.module
+
+    @property
     def folder(self) -> str:
         """The folder of its file, from the root of its package."""
         return self.module.rpartition(".")[0].replace(".", "/")
@@ -52,13 +58,15 @@ def entry_point(words: Sequence[str]) -> EntryPoint | None:
     """The trainer that a command starts, or None."""
     if not words or words[0] in _PRINT:
         return None
-    is_signed = sum(word.lstrip("+~").startswith(_SIGN) for word in words) >= _ENOUGH_SIGNS
+    signs = [word for word in words if word.lstrip("+~").startswith(_SIGNS)]
+    is_signed = len(signs) >= _ENOUGH_SIGNS and any(word.lstrip("+~").startswith(_SIGN) for word in signs)
     for at, word in enumerate(words):
         is_module = at > 0 and words[at - 1] == "-m"
         if is_module and _MODULE.fullmatch(word) and _is_trainer(word, is_signed=is_signed):
             return EntryPoint(word, at)
-        if word.endswith(".py") and "=" not in word and _is_trainer(module := _module_of(word), is_signed=is_signed):
-            return EntryPoint(module, at, word)
+        if word.endswith(".py") and "=" not in word:  # the program; a later file is one of its arguments
+            module = _module_of(word)
+            return EntryPoint(module, at, word) if _is_trainer(module, is_signed=is_signed) else None
     return None
 
 

@@ -13,6 +13,7 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
+from skyrl_doctor.plan.dialects.verl.tree import OnDisk
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
@@ -22,16 +23,20 @@ from skyrl_train.contracts.verl_keys import renamed as renamed_key
 
 FITS = "the newest release that knows these keys"
 FITS_BEST = "the release that fits best"
+_TRAINER, _CHECKED_CONFIG = "verl/trainer/ppo/ray_trainer.py", "verl/workers/config"
+_MINI_BATCH = "ppo_mini_batch_size"
 _NAMED = 3
 """Keys that one message names at most."""
 
 
 @dataclass(slots=True)
 class Judged:
-    """The composed configuration. `skipped` says why its keys are not checked, if they are not."""
+    """The composed configuration. `unchecked` says why its keys could not be checked, if they could not."""
 
     composed: Composition
-    skipped: str = ""
+    unchecked: str = ""
+    compares_batches: bool = True
+    """Whether this verl refuses a mini batch that does not fit the train batch. Before 0.3 it takes what there is."""
 
 
 def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
@@ -63,7 +68,14 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
         return _unchecked(call, verl, str(error))
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
-    return Judged(composed)
+    composed.problems.extend(_upgrade(composed, verl, call, place))
+    return Judged(composed, compares_batches=_compares_batches(verl))
+
+
+def _compares_batches(verl: Verl) -> bool:
+    """False if its sources are here, and the trainer that checks a run at its start does not name the mini batch."""
+    text = verl.files.text(_TRAINER) if isinstance(verl.files, OnDisk) else None
+    return text is None or _MINI_BATCH in text or verl.files.has_folder(_CHECKED_CONFIG)
 
 
 def _by_release(call: Call, place: Place) -> Judged:
@@ -119,7 +131,8 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
         message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
         location = Location(call.file, call.line, entry.name)
         composed.problems.append(Problem(message=message, location=location))
-    elif verl is None and entry.is_of_verl and not having:
+        return Judged(composed)
+    if verl is None and entry.is_of_verl and not having:
         reason = f"no release of verl has {entry.module}, and no checkout of verl is around the script"
     return Judged(composed, f"{entry.module}: {reason}; its keys are not checked")
 
@@ -171,17 +184,43 @@ def _is_one(told: str) -> bool:
 
 def _differences(composed: Composition, history: History, verl: Verl, call: Call) -> Iterator[Problem]:
     """A warning that newer releases lack keys of this run."""
+    lacking, location = _lacking(composed, history)
+    if lacking:
+        message = f"judged by {verl.name}, {verl.place}; {lacking}; pass --verl-version if the run uses another"
+        yield Problem(
+            message=message, location=location or Location(call.file, call.line, call.entry.name), fatal=False
+        )
+
+
+def _upgrade(composed: Composition, verl: Verl, call: Call, place: Place) -> Iterator[Problem]:
+    """A note that the newest release lacks keys which this run's own release has."""
+    newest = _newest()
+    if verl.version == newest.version or verl.version not in {one.version for one in releases()}:
+        return
+    try:
+        made = composed_run(call.without_values(), newest, place)
+    except NoTreeError:
+        return
+    table = {key: value.value for key, value in made.values.items()}
+    if all(_knows(table, value.key) for value in composed.values.values() if value.written):
+        return
+    lacking, location = _lacking(composed, _history(call, place))
+    if lacking and location is not None:
+        message = f"{verl.label} takes these keys; {lacking}"
+        yield Problem(message=message, location=location, fatal=False, is_note=True)
+
+
+def _lacking(composed: Composition, history: History) -> tuple[str, Location | None]:
+    """Which keys of this run the newest release lacks, in words, and the place of the first; empty if it has all."""
     newest = _newest().version
     table = history.tables.get(newest, {})
     written = [value for value in composed.values.values() if value.written and value.location is not None]
     lacking = [value for value in written if not _knows(table, value.key) and history.having(value.key)]
     if not table or not lacking:
-        return
+        return "", None
     named = [_described(value.key, history, newest) for value in lacking[:_NAMED]]
     more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
-    message = f"judged by {verl.name}, {verl.place}; verl {newest} lacks {', '.join(named)}{more}; pass --verl-version if the run uses another"
-    location = lacking[0].location or Location(call.file, call.line, call.entry.name)
-    yield Problem(message=message, location=location, fatal=False)
+    return f"verl {newest} lacks {', '.join(named)}{more}", lacking[0].location
 
 
 def _doubled_in_newest(history: History, verl: Verl, call: Call) -> Iterator[Problem]:

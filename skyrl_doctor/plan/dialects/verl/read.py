@@ -12,6 +12,7 @@ from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
+from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
@@ -20,6 +21,7 @@ from skyrl_doctor.plan.syntax.yaml import leaves
 from skyrl_train.contracts.verl_keys import KEYS, Key
 
 NAME = "verl"
+ROLLOUT_GPUS = "deployment.inference_gpus"
 
 
 def read_command(
@@ -46,8 +48,10 @@ def read_command(
         *_exports(script, source.file),
         *directives(script, source.file),
     ]
-    reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
+    reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
     job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
+    if not judged.compares_batches:
+        job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
     return dataclasses.replace(reading, own={**reading.own, **job})
 
 
@@ -56,12 +60,12 @@ def read_yaml(machine: Machine, source: Source, verl_version: str | None = None)
     found = leaves(source)
     environ = machine.environ()
     folders = folders_above(machine, source.file)
-    composed, skipped = composed_yaml(machine, source, folders, environ, verl_version)
+    composed, unchecked = composed_yaml(machine, source, folders, environ, verl_version)
     for leaf in found:
         if leaf.path[0] not in ("defaults", "hydra") and (not leaf.is_table or _is_empty(leaf, found)):
             given = Given(f"{leaf.key}=", Location(source.file, leaf.line, leaf.key), "", leaf.span)
             composed.set(leaf.key, leaf.value, given)
-    return _reading(composed, environ, composed.problems, [], None, skipped)
+    return _reading(composed, environ, composed.problems, [], None, unchecked)
 
 
 def _reading(
@@ -70,16 +74,37 @@ def _reading(
     problems: list[Problem],
     extra: list[Value],
     entry: EntryPoint | None,
-    skipped: str,
+    unchecked: str,
 ) -> Reading:
     own = composed.resolved(environ)
     keys = KEYS if entry is None else keys_of(entry)
-    values = {key.ours: _ours(own[key.verl], key) for key in keys if key.is_read and key.verl in own}
+    values = {key.ours: _ours(found, key) for key in keys if key.is_read and (found := _found(own, key)) is not None}
+    if entry is not None and entry.has_own_rollout_gpus:
+        extra = [*extra, *_rollout_gpus(own)]
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
-        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), skipped=skipped
+        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), unchecked=unchecked
     )
+
+
+def _found(own: Mapping[str, Value], key: Key) -> Value | None:
+    """The value under today's name or an older one; the name that is written wins."""
+    found = [own[name] for name in (key.verl, *key.older) if name in own]
+    return next((value for value in found if value.written), found[0] if found else None)
+
+
+def _rollout_gpus(own: Mapping[str, Value]) -> Iterator[Value]:
+    """The GPUs that only the rollouts use, beside those of the trainer."""
+    nodes, each = own.get("rollout.nnodes"), own.get("rollout.n_gpus_per_node")
+    if nodes is None or each is None:
+        return
+    unknown = nodes.unknown or each.unknown
+    counts = (nodes.value, each.value)
+    if not unknown and not all(isinstance(count, int) and not isinstance(count, bool) for count in counts):
+        unknown = "not a number"
+    total = each.value if unknown else nodes.value * each.value
+    yield dataclasses.replace(with_key(each, ROLLOUT_GPUS), value=total, unknown=unknown)
 
 
 def _ours(value: Value, key: Key) -> Value:

@@ -172,7 +172,7 @@ def _in_verl(files: Files, folder: str, verl: Verl) -> tuple[Files, str]:
 def _absent(entry: EntryPoint, verl: Verl) -> str:
     if entry.is_of_verl:
         return f"{verl.label} has no {entry.module}"
-    return f"the file of {entry.module} is not in a directory above the script"
+    return "its file is not in a directory above the script"
 
 
 def _folder(option: Given, files: Files, verl: Verl, place: Place, *, base: str) -> tuple[Files, str]:

@@ -32,6 +32,8 @@ _NUMBERS = {
 _LISTS = {"--exclude": "slurm.exclude", "-x": "slurm.exclude"}
 _GPUS = ("--gpus-per-node", "--gres", "--gpus", "-G")
 _TASKS = {"--ntasks": "--ntasks", "-n": "--ntasks", "--ntasks-per-node": "--ntasks-per-node"}
+_SUBMITS = re.compile(r"(?:^|[\s/])ray job submit\b")
+_STARTS_RAY = re.compile(r"(?:^|[\s/;&|'\"])ray start\b")
 _SHORT = re.compile(r"(-[A-Za-z])([^-=\s]\S*)")
 """`-N2`, a short option with its value."""
 _MEMORY = re.compile(r"(?P<number>\d+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
@@ -74,16 +76,26 @@ def _signal_name(text: str) -> str:
 
 
 def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
-    """Line, name and text of each option that sbatch reads: above the first command. Of several jobs in one, none."""
-    first = min((command.line for command in script.commands), default=None)
+    """Line, name and text of each option that sbatch reads: above the body. None of several jobs in one.
+
+    None either of a job that hands the run to a Ray cluster elsewhere: the options are not the run's.
+    """
     read = [
-        (line, text) for line, text in script.comments if text.startswith("#SBATCH") and (first is None or line < first)
+        (line, text)
+        for line, text in script.comments
+        if text.startswith("#SBATCH") and (not script.body_line or line < script.body_line)
     ]
-    if any(text.split()[1:2] == ["hetjob"] for _, text in read):
+    if any(text.split()[1:2] == ["hetjob"] for _, text in read) or _submits_elsewhere(script):
         return
     for line, comment in read:
         for name, text in _options(comment.removeprefix("#SBATCH")):
             yield line, name, text
+
+
+def _submits_elsewhere(script: Script) -> bool:
+    """Whether the script submits to a Ray cluster that it does not start itself."""
+    commands = [" ".join(word.text for word in command.words) for command in script.commands]
+    return any(map(_SUBMITS.search, commands)) and not any(map(_STARTS_RAY.search, commands))
 
 
 def mebibytes(text: str) -> int | None:

@@ -14,6 +14,10 @@ from skyrl_doctor.plan.syntax.yaml import tree
 
 LIMIT_BYTES = 1 << 20
 _HYDRA_MAIN = re.compile(r"@(?:hydra\.main|hydra_main)\((?P<arguments>[^)]{0,500})\)")
+_NAMED_PATH = re.compile(r"config_path\s*=\s*(?P<name>[A-Za-z_]\w*)\s*(?:,|$)")
+_FROM_VERL = re.compile(
+    r"^from (?P<package>verl(?:\.\w+)*)\.\w+ import (?P<names>[^#\n(]{1,500}|\([^)]{1,500}\))", re.MULTILINE
+)
 _ARGUMENT = re.compile(r"""(?P<name>config_path|config_name)\s*=\s*["'](?P<value>[^"']*)["']""")
 
 
@@ -107,7 +111,17 @@ def hydra_main(text: str, folder: str) -> Entry | None:
     if "config_name" not in named:
         return None
     name = named["config_name"].removesuffix(".yaml")
-    return Entry(os.path.normpath(os.path.join(folder, named.get("config_path", "."))), name)
+    path = named.get("config_path") or _path_from_verl(text, found["arguments"]) or "."
+    return Entry(path if path.startswith("../verl/") else os.path.normpath(os.path.join(folder, path)), name)
+
+
+def _path_from_verl(text: str, arguments: str) -> str | None:
+    """The folder beside a module of verl from which the file imports the variable of its config_path."""
+    variable = _NAMED_PATH.search(arguments)
+    if variable is None:
+        return None
+    imports = (one for one in _FROM_VERL.finditer(text) if variable["name"] in re.findall(r"\w+", one["names"]))
+    return next((f"../{one['package'].replace('.', '/')}/config" for one in imports), None)
 
 
 def _join(folder: str, path: str) -> str:

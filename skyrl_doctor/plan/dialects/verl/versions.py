@@ -38,12 +38,16 @@ class Origin(StrEnum):
 
 @record
 class Verl:
-    """A verl: its version, its files, and how it is known. `place` is its directory, or why a release was taken."""
+    """A verl: its version, its files, and how it is known. `place` is its directory, or why a release was taken.
+
+    `package` is another one that keeps its configuration as verl does: in a tree that Hydra composes.
+    """
 
     version: str
     files: Files
     origin: Origin
     place: str = ""
+    package: str = "verl"
 
     @property
     def is_known(self) -> bool:
@@ -52,7 +56,7 @@ class Verl:
 
     @property
     def name(self) -> str:
-        return f"verl {self.version}".strip()
+        return f"{self.package} {self.version}".strip()
 
     @property
     def label(self) -> str:

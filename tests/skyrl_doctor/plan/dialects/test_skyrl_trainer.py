@@ -8,6 +8,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
+from verl_trees import write
 
 WORDS = (
     "data.train_data=\"['/data/train.parquet']\" data.val_data=\"['openai/gsm8k']\" trainer.policy.model.path=Qwen/Qwen3-0.6B "
@@ -96,6 +97,42 @@ def test_another_entry_point_may_add_keys(tmp_path: Path) -> None:
     assert [(problem.message, problem.fatal) for problem in plan.problems] == [
         (f"`train` of skyrl of the checkout {tmp_path} has no key `trainer.bonus`; mine may add it", False)
     ]
+
+
+def test_an_entry_point_that_is_not_here_leaves_the_keys_unchecked(tmp_path: Path) -> None:
+    text = "python -m examples.mine.main_mine trainer.policy.lr=1 generator.n_samples_per_prompt=5\n"
+    reason = (
+        "examples.mine.main_mine: its file is not in a directory above the script; "
+        "keys that it adds or refuses are not known"
+    )
+    assert script(checkout(tmp_path), text).unchecked == (reason,)
+    (tmp_path / "examples/mine").mkdir(parents=True)
+    (tmp_path / "examples/mine/main_mine.py").write_text("", encoding="utf-8")
+    assert script(tmp_path, text).unchecked == ()
+
+
+def test_a_checkout_that_composes_with_hydra_is_judged_by_its_own_tree(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    main = '@hydra.main(config_path=config_dir, config_name="ppo_base_config", version_base=None)\ndef main(cfg): ...\n'
+    write(root / "skyrl_train/entrypoints/main_base.py", main)
+    write(root / "skyrl_train/config/ppo_base_config.yaml", "trainer: {epochs: 1, policy: {lr: 1.0}}\n")
+    write(root / "examples/bench/more/bench.yaml", "rounds: 1\n")
+    words = (
+        "trainer.policy.lr=2 trainer.epocs=3 trainer.seed=1 'hydra.searchpath=[file://examples/bench]' "
+        "+more=bench more.rounds=2 more.episodes=3"
+    )
+    plan = script(root, f"python -m skyrl_train.entrypoints.main_base {words}\n")
+    label = f"skyrl of the checkout {root}"
+    assert [(problem.message, dict(problem.moves), problem.fatal) for problem in plan.problems] == [
+        (
+            f"{label} has no key trainer.epocs; did you mean trainer.epochs?",
+            {"trainer.epocs": "trainer.epochs"},
+            True,
+        ),
+        (f"{label} has no key trainer.seed; to add a new key use +trainer.seed=…", {}, True),
+        (f"{label} has no key more.episodes; to add a new key use +more.episodes=…", {}, True),
+    ]
+    assert plan.schema == label
 
 
 def test_an_unknown_key_is_a_warning_where_no_version_is_known(tmp_path: Path) -> None:

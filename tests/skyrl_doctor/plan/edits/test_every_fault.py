@@ -1,6 +1,6 @@
 """Every fault that a configuration can have, planted and fixed: the finding goes, nothing new comes, other lines stay.
 
-300 files: each fault of each dialect, with comments, blank lines, letters beyond ASCII and line ends by a fixed seed.
+More than 300 files: each fault of each dialect, with comments, blank lines, letters beyond ASCII and line ends by a fixed seed.
 """
 
 import difflib
@@ -12,6 +12,8 @@ import pytest
 from plans import judged, repaired
 from skyrl_doctor.core.model import Status
 from skyrl_doctor.core.record import record
+from skyrl_doctor.structure_only import config_only
+from support import registry
 
 
 @record
@@ -80,6 +82,14 @@ runtime_time_limit = '6:00:00'
         Fault("CFG004", {"n = 2": "n = 'two'"}),
         Fault("CFG004", {"remove_padding = false": "remove_padding = true"}, ("remove_padding",)),
         Fault("CFG006", {"n = 2": "n = 2\nauto_tool_choice = true"}, ("tool_call_parser",)),
+        Fault("AGT001", {'"</function>"': '"</parameter>"'}, ("stop =",)),
+        Fault("AGT002", {"max_turns = 20": "max_turns = 20\ntools = ['terminal']  # ~"}, ("tools",)),
+        Fault(
+            "MEM004",
+            {"remove_padding = false": "remove_padding = false\ngradient_checkpointing = false"},
+            ("gradient",),
+        ),
+        Fault("RUN003", {"reserved_cpus = 4": "reserved_cpus = 4\nready_timeout_s = 60"}, ("ready_timeout_s",)),
         Fault("AGT014", {"keep_stop = true": "keep_stop = false"}, ("keep_stop",)),
         Fault("AGT020", {"max_turns = 20": "budget_note_tokens = 3000"}, ("budget_note_tokens",)),
         Fault(
@@ -99,7 +109,7 @@ runtime_time_limit = '6:00:00'
             ("strategy",),
         ),
     ),
-    66,
+    76,
 )
 PRIME = Dialect(
     {
@@ -261,6 +271,48 @@ python3 -m verl.trainer.main_ppo \\
     ),
     50,
 )
+VERL_YAML = Dialect(
+    {
+        "ppo.yaml": """\
+defaults:
+  - ppo_trainer
+  - _self_
+
+data:
+  train_batch_size: 4
+  max_prompt_length: 2048
+  max_response_length: 2048
+
+actor_rollout_ref:
+  model:
+    path: Qwen/Qwen2.5-Coder-0.5B-Instruct
+  actor:
+    ppo_mini_batch_size: 4
+    ppo_micro_batch_size_per_gpu: 1
+    strategy: fsdp
+  rollout:
+    name: vllm
+    n: 2
+    max_model_len: 4096
+    log_prob_micro_batch_size_per_gpu: 1
+    gpu_memory_utilization: 0.5
+
+trainer:
+  n_gpus_per_node: 2
+  save_freq: 5
+"""
+    },
+    (
+        Fault("CFG001", {"max_response_length: 2048": "max_response_length: 4096"}, ("max_response_length",)),
+        Fault("CFG002", {"n: 2": "n: 1", "train_batch_size: 4": "train_batch_size: 5"}, ("train_batch_size",)),
+        Fault("CFG002", {"mini_batch_size: 4": "mini_batch_size: 8"}, ("mini_batch_size",)),
+        Fault("CFG004", {"save_freq: 5": "save_freq: 5\n  logger: ${data.nothing}"}),
+        Fault("CFG008", {"strategy: fsdp": "ulysses_sequence_parallel_size: 3"}),
+        Fault("CFG010", {"gpu_memory_utilization: 0.5": "gpu_memory_utilization: 50"}),
+        Fault("TRN007", {"model:\n": "model:\n    lora_rank: 8\n"}, ("strategy",)),
+    ),
+    28,
+)
 SKYRL = Dialect(
     {
         "dev.conf": """\
@@ -341,11 +393,14 @@ uv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base \\
     ),
     32,
 )
+OF_A_MACHINE = ("RUN006", "RUN008", "RUN009")
+"""Checks that need a plan, and judge images or a running sandbox."""
 DIALECTS = {
     "RunConfig": RUN_CONFIG,
     "prime-rl": PRIME,
     "prime-rl-2025": PRIME_2025,
     "verl": VERL,
+    "verl YAML": VERL_YAML,
     "SkyRL-agent": SKYRL,
     "SkyRL": SKYRL_TRAINER,
 }
@@ -375,8 +430,13 @@ def test_a_planted_fault_is_fixed_and_nothing_else_changes(name: str) -> None:
 
 
 def test_300_files() -> None:
-    assert sum(dialect.count for dialect in DIALECTS.values()) == 300
+    assert sum(dialect.count for dialect in DIALECTS.values()) >= 300
     assert all(dialect.count >= 4 * len(dialect.faults) for dialect in DIALECTS.values())
+
+
+def test_every_check_of_a_configuration_is_planted() -> None:
+    every = {check.id for check in config_only(registry().checks)[0]}
+    assert every - {fault.id for dialect in DIALECTS.values() for fault in dialect.faults} == set(OF_A_MACHINE)
 
 
 def problems(files: Mapping[str, str]) -> set[tuple[str, str]]:

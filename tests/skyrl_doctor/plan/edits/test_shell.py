@@ -66,6 +66,7 @@ def test_renames_the_key_of_one_word() -> None:
         (f"A={BATCH}=4\n{HEAD} $A\n", Set(BATCH, "8"), None, "change it by hand: the file has $A"),
         (f"{HEAD} {N}=8\n", Remove(N), 3, f"remove {N} by hand"),
         (f"{HEAD} {N}=8\n", Move("a.b", "a.c"), 3, "rename a.b to a.c by hand: line 3 has it 0 times"),
+        (f"{HEAD} a.b=1 a.b=2\n", Move("a.b", "a.c"), 3, "rename a.b to a.c by hand: line 3 has it 2 times"),
         (f"{HEAD} {N}=8\n", Move("a.b", N), 3, f"the file already sets {N}; remove a.b by hand"),
         (f"{HEAD} {N}=8\n", Set("#SBATCH --time", "1"), None, "add --time=1 by hand"),
         (f"{HEAD} \"{BATCH}='4'\"\n", Set(BATCH, '"'), None, "change it by hand: the value needs other quotes"),

@@ -63,6 +63,13 @@ SAME_AS_BASH = (
     "X=1 && Y=2\nfalse || Z=3\ntrue || Z=4\nprintf '%s|' $X $Y $Z",
     'CMD="printf %s| a b"\n$CMD',
     "eval 'A=3'\nprintf '%s|' $A",
+    "X=\"a='p q' b=[1,'2']\"\nC=\"printf '%s|' $X\"\neval $C",
+    "eval \"printf '%s|' a\" 'b c' '\"d e\"'",
+    "printf '%s|' ${X:-'a b'} ${X:-\"c d\"} ${X:-e f} ${X:-'g h' i} p${X:-'j k'}q",
+    "printf '%s|' ${X:-a\\ b} ${X-'c  d'} ${Y:='e f'} $Y ${Y:+'g h'} ${X:-['i j','k']} ${X:-\"l 'm' n\"o}",
+    "Z='a b'\nprintf '%s|' ${X:-$Z} ${X:-\"$Z\"} ${X:-'$Z'} ${X:-c\"$Z\"d} ${Z:+\"$Z\" $Z}",
+    "printf '%s|' ${X:-} \"${X:-}\" ${X:-''} ${X:-\"\"} x${X:-' '}y ${X:- z }",
+    "f() { :; }\nset -- a b\nf c\nprintf '%s|' \"$@\"",
     "(X=1)\nprintf '%s|' \"${X:-outside}\"",
     "f() { local X=1; Y=2; }\nX=0\nf\nprintf '%s|' $X $Y",
     "cd /usr/lib\ncd ..\nprintf '%s|' \"$(pwd)\" $PWD",
@@ -118,6 +125,31 @@ def test_an_unknown_value_has_a_reason() -> None:
         "bash expands unquoted braces; quote the value",
         "the output of a command is not known before it runs",
     ]
+
+
+def test_an_end_that_may_not_come_ends_nothing() -> None:
+    text = "for i in $(ls); do [ $i = 2 ] && break; foo $i; done\nif [ $(date) = x ]; then exit 1; fi\nbar\n"
+    assert [command.name for command in script(text).commands] == ["foo", "bar"]
+    assert [command.name for command in script("foo\nexit\nbar\n").commands] == ["foo"]
+
+
+def test_an_unknown_directory_stays_unknown() -> None:
+    (word,) = script("cd /a\ncd $(newest)\nfoo $(pwd)/x\n").commands[-1].words[1:]
+    assert word.unknown != ""
+
+
+def test_eval_reads_the_words_around_what_is_unknown() -> None:
+    text = "M=$(newest)\nC=\"foo a='b c' m='$M' n=$M/x \\\\\n  'd=1'\"\neval $C\n"
+    why = "the output of a command is not known before it runs"
+    assert [(word.text, word.unknown) for word in script(text).commands[-1].words] == [
+        ("foo", ""),
+        ("a=b c", ""),
+        ("m=$(newest)", why),
+        ("n=$(newest)/x", why),
+        ("d=1", ""),
+    ]
+    assert words("eval $(hook) x")[0] == "eval"
+    assert words('eval "foo \ue0007\ue000 $(a)"')[1] == "\ue0007\ue000"
 
 
 def test_an_element_of_an_array_keeps_its_own_line() -> None:

@@ -23,6 +23,9 @@ FOUND = {
     "torchrun -m torch.distributed.run my/main.py actor_rollout_ref.a=1 actor_rollout_ref.b=2": EntryPoint(
         "my.main", 3, "my/main.py"
     ),
+    "python t/main_trainer.py actor_rollout_ref.model.path=x critic.model.path=x": EntryPoint(
+        "t.main_trainer", 1, "t/main_trainer.py"
+    ),
     "python -m their.verl_main_ppo": EntryPoint("their.verl_main_ppo", 2),
 }
 OTHERS = (
@@ -34,6 +37,8 @@ OTHERS = (
     "python -m examples.train.algorithms.dapo.main_dapo",
     "python examples/data_preprocess/gsm8k.py",
     "python x=verl/trainer/main_ppo.py",
+    "python patch.py --main /verl/verl/experimental/fully_async_policy/fully_async_main.py",
+    "python t/main_trainer.py critic.model.path=x algorithm.adv_estimator=grpo",
     "verl.trainer.main_ppo",
     "python -m rep.main_rep actor_rollout_ref.rollout.n=2",
     "python train.py actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=x",

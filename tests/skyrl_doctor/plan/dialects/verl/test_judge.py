@@ -34,7 +34,9 @@ def told(found: Plan) -> list[tuple[bool, str]]:
 
 def test_an_installed_release_that_has_the_key_takes_it(tmp_path: Path) -> None:
     found = plan(tmp_path, GRAD_OFFLOAD, install(tmp_path / "py", "0.9.0"))
-    assert told(found) == []
+    place = tmp_path / "py/lib/python3.12/site-packages"
+    message = f"verl 0.9.0 (installed in {place}) takes these keys; verl 0.9.1 lacks {KEY} (verl 0.4.0 to 0.9.0)"
+    assert [(one.fatal, one.is_note, one.message) for one in found.problems] == [(False, True, message)]
     assert found.values["slurm.nodes"].assignment == "trainer.nnodes = 1 (default of the installed verl 0.9.0)"
 
 
@@ -59,6 +61,9 @@ def test_a_checkout_around_the_script_judges_it(tmp_path: Path) -> None:
     assert told(plan(root / "examples/grpo", GRAD_OFFLOAD)) == [(True, message)]
     old = write_tree(tmp_path / "verl-old", "0.9.0")
     assert told(plan(old / "examples/grpo", GRAD_OFFLOAD)) == []
+    write(old / "verl/version/version", "0.9.0\n")
+    message = f"verl 0.9.0 of the checkout {old} takes these keys; verl 0.9.1 lacks {KEY} (verl 0.4.0 to 0.9.0)"
+    assert told(plan(old / "examples/grpo", GRAD_OFFLOAD)) == [(False, message)]
 
 
 def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
@@ -67,6 +72,36 @@ def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: 
         "(verl 0.4.0 to 0.9.0); pass --verl-version if the run uses another"
     )
     assert told(plan(tmp_path, GRAD_OFFLOAD)) == [(False, message)]
+
+
+def test_an_older_name_of_a_key_is_the_same_setting(tmp_path: Path) -> None:
+    found = plan(tmp_path, RENAMED, version="0.7.1")
+    value = found.values["critic.param_offload"]
+    assert (value.value, value.name) == (True, "critic.model.fsdp_config.param_offload")
+    today = plan(tmp_path, "python3 -m verl.trainer.main_ppo critic.fsdp.param_offload=True\n", version="0.9.1")
+    assert today.values["critic.param_offload"].name == "critic.fsdp.param_offload"
+
+
+def test_the_gpus_of_rollouts_alone_are_a_setting(tmp_path: Path) -> None:
+    text = "python3 -m verl.experimental.{entry} rollout.nnodes=2 rollout.n_gpus_per_node=4\n"
+    for entry in ("one_step_off_policy.main_ppo", "fully_async_policy.fully_async_main"):
+        found = plan(tmp_path, text.replace("{entry}", entry), version="0.9.1")
+        value = found.values["deployment.inference_gpus"]
+        assert (value.value, value.name) == (8, "rollout.n_gpus_per_node")
+    unknown = plan(tmp_path, text.replace("{entry}", "one_step_off_policy.main_ppo").replace("=2", "=$1"))
+    assert unknown.values["deployment.inference_gpus"].unknown == "$1 is an argument of the script"
+
+
+def test_a_verl_that_does_not_compare_batches_is_known_by_its_trainer(tmp_path: Path) -> None:
+    root, key = write_tree(tmp_path / "verl-old", "0.3.0.post0"), "verl.takes_any_mini_batch"
+    assert key not in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
+    assert key in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "assert train_batch_size >= ppo_mini_batch_size\n")
+    assert key not in plan(root / "jobs", RENAMED).own
+    write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
+    write(root / "verl/workers/config/actor.py", "")
+    assert key not in plan(root / "jobs", RENAMED).own
 
 
 def test_the_option_comes_first(tmp_path: Path) -> None:
@@ -131,16 +166,26 @@ def test_a_recipe_brings_its_tree(tmp_path: Path) -> None:
     assert [message.partition(";")[0] for _, message in told(found)] == [
         "verl 0.9.1 (--verl-version) has no key data.nonsense"
     ]
-    assert (found.skipped, found.integer("slurm.nodes")) == ((), 2)
+    assert (found.unchecked, found.integer("slurm.nodes")) == ((), 2)
+
+
+def test_a_program_that_imports_the_folder_of_verl_is_judged_by_verl(tmp_path: Path) -> None:
+    main = (
+        "from verl.trainer.main_ppo import run_ppo, config_dir\n"
+        '@hydra.main(config_path=config_dir, config_name="ppo_trainer", version_base=None)\n'
+    )
+    write(tmp_path / "mine/verl_main_ppo.py", main)
+    found = plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2 data.nonsense=1\n", version="0.9.1")
+    label = "verl 0.9.1 (--verl-version)"
+    assert told(found) == [(True, f"{label} has no key data.nonsense; to add a new key use +data.nonsense=…")]
+    write(tmp_path / "mine/verl_main_ppo.py", main.replace("from verl.trainer.", "from mine."))
+    assert plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2\n", version="0.9.1").unchecked != ()
 
 
 def test_a_tree_that_is_not_here_is_said_and_its_values_are_read(tmp_path: Path) -> None:
     found = plan(tmp_path, "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 'a=['\n")
-    assert found.skipped == (
-        (
-            "recipe.dapo.main_dapo: the file of recipe.dapo.main_dapo is not in a directory above the script; "
-            "its keys are not checked"
-        ),
+    assert found.unchecked == (
+        ("recipe.dapo.main_dapo: its file is not in a directory above the script; its keys are not checked"),
     )
     assert (found.integer("slurm.nodes"), found.find("rollout.n")) == (2, None)
     assert told(found) == [(True, "'a=[': a value is missing")]
@@ -171,7 +216,7 @@ def test_groups_and_packages_of_the_command_line(tmp_path: Path) -> None:
 def test_a_search_path_that_is_not_here_leaves_the_keys_unchecked(tmp_path: Path) -> None:
     text = "python3 -m verl.trainer.main_ppo hydra.searchpath=[pkg://other.config] actor@actor_rollout_ref.actor=own\n"
     found = plan(tmp_path, text, version="0.9.1")
-    assert found.skipped == (
+    assert found.unchecked == (
         "verl.trainer.main_ppo: the folder pkg://other.config of Hydra's search path is not here; its keys are not checked",
     )
 
@@ -188,8 +233,8 @@ def test_an_own_configuration_by_path_and_name(tmp_path: Path) -> None:
         "../../examples/config",
     ):
         found = plan(root / "examples/jobs", text.replace("{path}", path))
-        assert (told(found), found.skipped, found.integer("slurm.nodes")) == ([], (), 2), path
-    (reason,) = plan(root / "examples/jobs", text.replace("{path}", "/elsewhere/no/config")).skipped
+        assert (told(found), found.unchecked, found.integer("slurm.nodes")) == ([], (), 2), path
+    (reason,) = plan(root / "examples/jobs", text.replace("{path}", "/elsewhere/no/config")).unchecked
     assert (
         reason == "verl.trainer.main_ppo: --config-path /elsewhere/no/config: no such folder; its keys are not checked"
     )
@@ -213,7 +258,9 @@ def test_a_recipe_that_pins_a_release_is_judged_by_it(tmp_path: Path) -> None:
     message = f"verl 0.9.1 (required by {pin}) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
     assert told(plan(tmp_path / "recipe/qwen", GRAD_OFFLOAD)) == [(True, message)]
     write(pin, "PIP_INSTALL=pip install verl==0.9.0\n")
-    assert told(plan(tmp_path / "recipe", GRAD_OFFLOAD)) == []
+    required = f"verl 0.9.0 (required by {tmp_path}/recipe/REQUIRED_VERL.txt)"
+    note = f"{required} takes these keys; verl 0.9.1 lacks {KEY} (verl 0.4.0 to 0.9.0)"
+    assert told(plan(tmp_path / "recipe", GRAD_OFFLOAD)) == [(False, note)]
 
 
 def test_a_pinned_commit_is_no_release(tmp_path: Path) -> None:

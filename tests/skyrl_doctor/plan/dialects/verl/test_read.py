@@ -115,6 +115,8 @@ def test_an_unset_variable_makes_the_value_unknown() -> None:
         ("#SBATCH --gpus=2\n#SBATCH --gpus-per-node=4", 4),
         ("#SBATCH --gpus=2\n#SBATCH hetjob\n#SBATCH --gpus=4", None),
         ("#SBATCH --gpus=2\nmodule load cuda\n#SBATCH --gpus=4", 2),
+        ("\n# a\n  # b\n#SBATCH --gpus=2\nN=1\n#SBATCH --gpus=4", 2),
+        ("set -e\n#SBATCH --gpus=2", None),
     ],
 )
 def test_sbatch_lines_are_read_as_slurm_reads_them(lines: str, gpus: int | None) -> None:
