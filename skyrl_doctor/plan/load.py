@@ -60,7 +60,8 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
     if not all(skipped):
         skipped = ()
     schema = ", ".join(dict.fromkeys(reading.schema for reading in readings if reading.schema))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, schema)
+    release = next((reading.release for reading in readings if reading.release is not None), None)
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, schema, release)
 
 
 def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:

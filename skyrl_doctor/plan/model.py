@@ -4,12 +4,12 @@ Canonical keys are the dotted names of RunConfig (skyrl_train.config) and the fe
 Every dialect is read into canonical keys; `own` has the same values under the dialect's own names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import Location, Severity
 from skyrl_doctor.core.record import record
 
 T = TypeVar("T")
@@ -57,6 +57,34 @@ class Problem:
 
 
 @record
+class Release:
+    """The release of a framework by which a plan is judged.
+
+    `label` names it and how it is known. `versions` are the releases whose rules the run may meet, the likeliest first: one
+    if the run's own is known. `words` are pairs of key and word that the run's own checkout has besides.
+    """
+
+    label: str
+    versions: tuple[str, ...]
+    words: frozenset[tuple[str, str]] = frozenset()
+
+    def severity(self, refuses: Callable[[str], bool]) -> Severity | None:
+        """An error if every release refuses; a warning if the likeliest does and another does not."""
+        refused = [refuses(version) for version in self.versions]
+        if not refused or not refused[0]:
+            return None
+        return Severity.ERROR if all(refused) else Severity.WARNING
+
+    def taking(self, refuses: Callable[[str], bool]) -> str:
+        """The releases that do not refuse, in words for the end of a message; empty if there are none."""
+        taken = [version for version in self.versions if not refuses(version)]
+        if not taken:
+            return ""
+        named = taken[0] if len(taken) == 1 else f"{taken[-1]} to {taken[0]}"
+        return f"; {named} {'takes' if len(taken) == 1 else 'take'} it"
+
+
+@record
 class Plan:
     """The configuration of a run. Empty (false) if no target was given."""
 
@@ -69,6 +97,8 @@ class Plan:
     """Why keys of a target are not checked."""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
+    release: Release | None = None
+    """The release of verl whose trainer runs; None if verl's own trainers do not, or their configuration is not here."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)

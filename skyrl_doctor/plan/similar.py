@@ -22,6 +22,13 @@ def is_slip(written: str, known: str) -> bool:
     return len(ours) == len(theirs) and all(map(_is_same_part, ours, theirs))
 
 
+def similar_word(word: str, known: Iterable[str]) -> str | None:
+    """The one of a few known words that this one is a slip of; None if there is none or more than one."""
+    most = 2 if len(word) >= LONG else 1
+    found = [name for name in known if _distance(word.lower(), name.lower()) <= most]
+    return found[0] if len(found) == 1 else None
+
+
 def same_kind(value: object, other: object) -> bool:
     """Whether two values are of one kind. Nothing is known of a null, a missing value or an interpolation."""
     if (

@@ -28,10 +28,11 @@ _NAMED = 3
 
 @dataclass(slots=True)
 class Judged:
-    """The composed configuration. `skipped` says why its keys are not checked, if they are not."""
+    """The composed configuration and its verl. `skipped` says why its keys are not checked, if they are not."""
 
     composed: Composition
     skipped: str = ""
+    verl: Verl | None = None
 
 
 def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
@@ -63,7 +64,7 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
         return _unchecked(call, verl, str(error))
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
-    return Judged(composed)
+    return Judged(composed, verl=verl)
 
 
 def _by_release(call: Call, place: Place) -> Judged:
@@ -96,7 +97,7 @@ def _by_release(call: Call, place: Place) -> Judged:
         _refuse_everywhere(composed, history)
         composed.problems.extend(_differences(composed, history, verl, call))
         composed.problems.extend(_doubled_in_newest(history, verl, call))
-    return Judged(composed)
+    return Judged(composed, verl=verl)
 
 
 def _gone(call: Call) -> Problem | None:

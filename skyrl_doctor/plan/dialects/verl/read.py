@@ -11,6 +11,7 @@ from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolv
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
+from skyrl_doctor.plan.dialects.verl.rules import release_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source, folders_above
@@ -48,7 +49,8 @@ def read_command(
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
     job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
-    return dataclasses.replace(reading, own={**reading.own, **job})
+    own = {**reading.own, **job}
+    return dataclasses.replace(reading, own=own, release=release_of(call.entry, judged.verl, own))
 
 
 def read_yaml(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
