@@ -84,7 +84,7 @@ MEGATRON: tuple[tuple[str, ...], ...] = (
     (f"{_TP}=1",), (f"{_TP}=3",), (f"{_TP}=2", f"{_PP}=2"), (f"{_TP}=4", f"{_PP}=4"), (f"{_TP}=4", f"{_CP}=2"), (f"{_PP}=3",),
     (f"{_TP}=2", f"{_BATCH}=9", f"{_MINI}=9"), (f"{_A}.megatron.dtype=float32",), (f"{_A}.megatron.router_replay.mode=R4",),
 )  # fmt: skip
-DRAWN = 2
+DRAWN = 1
 """Further bases on which each change is tried, besides the plain one."""
 
 

@@ -122,7 +122,7 @@ class Plan:
         return self._name(key) or key
 
     def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Canonical keys and new values as this dialect writes them, without those that it does not have."""
+        """Canonical keys and new values as this dialect and its release write them, without those that it does not have."""
         from skyrl_doctor.plan.keys import value_in  # the tables of all dialects: only where a setting is named
 
         named = (
@@ -130,7 +130,13 @@ class Plan:
             for key, value in settings.items()
             if not self._is_derived(key)
         )
-        return {name: value for name, value in named if name is not None}
+        return {name: value for name, value in named if name is not None and self._has(name)}
+
+    def _has(self, name: str) -> bool:
+        """Whether the run's release has a key of the dialect, or takes it as a new one."""
+        from skyrl_train.contracts.verl_keys import ADDED
+
+        return self.release is None or name in ADDED or name in self.own
 
     def _is_derived(self, key: str) -> bool:
         """Whether the value was computed from a list or a table, such as a number of GPUs from their ids."""

@@ -76,7 +76,11 @@ def _reading(
 ) -> Reading:
     own = composed.resolved(environ)
     keys = KEYS if entry is None else keys_of(entry)
-    values = {key.ours: _ours(own[key.verl], key) for key in keys if key.is_read and key.verl in own}
+    values = {
+        key.ours: _ours(own[name], key)
+        for key in keys
+        if key.is_read and (name := next((one for one in (key.verl, *key.older) if one in own), None)) is not None
+    }
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
