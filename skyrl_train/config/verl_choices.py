@@ -18,6 +18,12 @@ _CORE = ("verl/trainer/ppo/core_algos.py", "verl/trainer/ppo/ray_trainer.py")
 _CONFIG = ("verl/workers/config/actor.py", "verl/trainer/ppo/ray_trainer.py", "verl/trainer/ppo/core_algos.py")
 _ROLLOUT = ("verl/workers/rollout/base.py", "verl/workers/rollout/replica.py", "verl/workers/fsdp_workers.py")
 _ENGINES = ("verl/trainer/main_ppo.py", "verl/workers/config/engine.py", "verl/workers/engine_workers.py")
+_REWARDS = (
+    "verl/trainer/main_ppo.py",
+    "verl/trainer/ppo/reward.py",
+    "verl/workers/reward_manager/{word}.py",
+    "verl/experimental/reward_loop/reward_manager/{word}.py",
+)
 CUSTOM_CODE = (
     "actor_rollout_ref.model.external_lib",
     "data.custom_cls.path",
@@ -34,7 +40,7 @@ class Choice:
 
     `span`: the releases that look the word up; one that lacks the key refuses the key already.
     `applies`: whether verl reads the setting in this configuration. `open`: whether the user's code may register words.
-    `files`: the files of verl that hold the words, to look into where a checkout brings its own.
+    `files`: the files of verl that hold the words, to look into where a checkout brings its own; `{word}` is the word.
     """
 
     words: Mapping[str, Span]
@@ -117,10 +123,14 @@ CHOICES: Mapping[str, Choice] = {
         words=_words("vllm sglang hf@-0.6.0 sglang_async@0.4.0-0.5.0 trtllm@0.7.1"), files=_ROLLOUT, open=True
     ),
     f"{R}.mode": Choice(words=_words("sync@-0.7.0 async"), span=Span("0.6.0"), files=_ROLLOUT),
-    "reward_model.reward_manager": Choice(words=_MANAGERS, open=True),
+    "reward_model.reward_manager": Choice(words=_MANAGERS, files=_REWARDS, open=True),
     "reward.reward_manager.name": Choice(
-        words=_MANAGERS, open=True, applies=lambda own: own("reward.reward_manager.source") in (None, "register")
+        words=_MANAGERS,
+        files=_REWARDS,
+        open=True,
+        applies=lambda own: own("reward.reward_manager.source") in (None, "register"),
     ),
+    f"{A}.megatron.dtype": Choice(words=_words("bfloat16 float16")),
     f"{A}.megatron.router_replay.mode": Choice(words=_words("disabled R2 R3")),
     f"{A}.router_replay.mode": Choice(words=_words("disabled R2 R3")),
 }

@@ -185,7 +185,7 @@ def _megatron_tree(own: Own) -> Iterator[Refusal]:
         yield Refusal(
             key=f"{A}.strategy",
             message=f"{A}.strategy is megatron, but the configuration has no {A}.megatron; "
-            "pass --config-name=ppo_megatron_trainer.yaml, or model_engine=megatron since verl 0.9",
+            "pass --config-name=ppo_megatron_trainer.yaml, or model_engine=megatron since verl 0.7.1",
         )
 
 

@@ -9,6 +9,7 @@ import copy
 import functools
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import io
 import json
 import pathlib
@@ -25,6 +26,9 @@ class Anything(type):
         return Nothing
 
     def __or__(cls, other):
+        return cls
+
+    def __neg__(cls):
         return cls
 
     __ror__ = __or__
@@ -72,6 +76,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def main():
     sys.meta_path.append(Finder())
     sys.modules["vllm.config.lora"] = None  # verl's own list of ranks, as without vLLM
+    installed = importlib.metadata.version
+    importlib.metadata.version = lambda name: "0.12.0" if name == "vllm" else installed(name)
     import verl
     from hydra import compose, initialize_config_dir
     from verl.workers.config import HFModelConfig
