@@ -15,7 +15,7 @@ from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem, Value
-from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
+from skyrl_doctor.plan.similar import is_slip, likely_key, same_kind, similar_key
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
 from skyrl_train.contracts.verl_keys import renamed as renamed_key
@@ -153,10 +153,14 @@ def _explain(composed: Composition, history: History, version: str) -> None:
 
 def _meant(key: str, value: object, values: Mapping[str, Value]) -> str | None:
     """The key that this one was renamed to, or of which it is a misspelling with a value of the same kind; None."""
+
+    def fits(name: str) -> bool:
+        return same_kind(value, values[name].value)
+
     moved = renamed_key(key)
     if moved is not None:
         return moved if moved in values else None
-    return similar_key(key, values, lambda name: same_kind(value, values[name].value))
+    return similar_key(key, values, fits) or likely_key(key, values, fits)
 
 
 def _refuse_everywhere(composed: Composition, history: History) -> None:
