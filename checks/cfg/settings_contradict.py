@@ -1,12 +1,13 @@
-"""verl refuses a combination of settings, or misses one that it needs.
+"""The framework refuses a combination of settings, or misses one that it needs.
 
 ## What it does
 Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
 micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
-temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Whether batches divide is CFG002's.
+temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Of SkyRL's `validate_cfg` and of prime-rl's
+validators it applies rules whose settings are all written. Whether batches divide is CFG002's.
 
 ## Why it breaks training
-verl raises when it starts, after the queue, or when its workers start, after Ray.
+The framework raises when it starts, after the queue, or when its workers start, after Ray.
 
 ## How to fix
 Change or remove the setting that the finding names.
@@ -19,11 +20,15 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Location
+from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.answers import TODAYS_PRIME
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
+from skyrl_train.config.refusals import Rule
+from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
 from skyrl_train.config.verl_refusals import RULES
 
 SIGNATURES = (
@@ -62,25 +67,33 @@ SIGNATURES = (
 @check("CFG012", fix="skyrl_train/config/verl_refusals.py")
 def settings_contradict(plan: Plan) -> Iterator[Finding]:
     release = required(plan).release
-    if release is None:
-        raise NotApplicable("the configuration is not that of one of verl's own trainers")
 
     def own(key: str) -> object:
         found = own_value(plan, key)
         return None if found is None else found.value
 
-    for rule in RULES:
-        severity = release.severity(rule.span.holds)
+    for rule in _rules(plan):
+        severity = Severity.ERROR if release is None else release.severity(rule.span.holds)
         if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
             continue
         for refusal in rule.judge(own):
-            message = f"{refusal.message}{release.taking(rule.span.holds)}"
+            taken = "" if release is None else release.taking(rule.span.holds)
             found = plan.own.get(refusal.key)
-            location = (
-                found.location if found is not None and found.location is not None else _target(plan, refusal.key)
+            place = None if found is None else found.location
+            yield config_finding(
+                f"{refusal.message}{taken}",
+                place or Location(plan.targets[-1], None, refusal.key),
+                refusal.settings,
+                removes=refusal.removes,
+                severity=severity,
             )
-            yield config_finding(message, location, refusal.settings, removes=refusal.removes, severity=severity)
 
 
-def _target(plan: Plan, key: str) -> Location:
-    return Location(plan.targets[-1], None, key)
+def _rules(plan: Plan) -> tuple[Rule, ...]:
+    if plan.release is not None:
+        return RULES
+    if plan.is_of(SKYRL):
+        return SKYRL_RULES
+    if plan.is_of(TODAYS_PRIME):
+        return PRIME_RULES
+    raise NotApplicable("the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl")

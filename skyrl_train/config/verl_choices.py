@@ -6,14 +6,12 @@ in its first step.
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
 
+from skyrl_train.config.refusals import Own
 from skyrl_train.config.releases import ALWAYS, Span
 from skyrl_train.contracts.record import record
 
 A, R, ALGORITHM = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm"
-Own = Callable[[str], Any]
-"""The value of one of verl's keys; None if it is not set or not known."""
 _CORE = ("verl/trainer/ppo/core_algos.py", "verl/trainer/ppo/ray_trainer.py")
 _CONFIG = ("verl/workers/config/actor.py", "verl/trainer/ppo/ray_trainer.py", "verl/trainer/ppo/core_algos.py")
 _ROLLOUT = ("verl/workers/rollout/base.py", "verl/workers/rollout/replica.py", "verl/workers/fsdp_workers.py")

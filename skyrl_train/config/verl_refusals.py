@@ -4,39 +4,16 @@ Each rule is one of verl's own: of its validate_config, of the `__post_init__` a
 worker's start. A rule reads settings through `own`, which gives None for what is not set or not known.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterator
 
-from skyrl_train.config.releases import ALWAYS, Span
+from skyrl_train.config.refusals import Refusal, Rule
+from skyrl_train.config.releases import Span
 from skyrl_train.config.verl_choices import ALGORITHM, A, Own, R, has_critic, is_fsdp
-from skyrl_train.contracts.record import record
 
 M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "reward_model"
 DYNAMIC = f"{A}.use_dynamic_bsz"
 VLLM_MAX_LORA_RANK = 512
 _SERVED = ("vllm", "sglang", "trtllm")
-
-
-@record(kw_only=True)
-class Refusal:
-    """What verl refuses, at which key, and the settings to change or to remove."""
-
-    key: str
-    message: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    removes: tuple[str, ...] = ()
-
-
-@record
-class Rule:
-    """A rule, the keys without whose values it is silent, and the releases that have it.
-
-    A release that lacks a key of the rule refuses the key already, so `span` tells only of rules that changed.
-    """
-
-    reads: tuple[str, ...]
-    judge: Callable[[Own], Iterator[Refusal]]
-    span: Span = ALWAYS
 
 
 def _micro(section: str, name: str, *, is_read: Callable[[Own], bool]) -> Callable[[Own], Iterator[Refusal]]:

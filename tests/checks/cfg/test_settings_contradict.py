@@ -91,11 +91,54 @@ def test_a_value_that_is_not_known_is_silent(word: str) -> None:
     assert found("CFG012", verl(f"{A}.{MICRO}=8", word)) == []
 
 
+SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("trainer.algorithm.use_kl_in_reward=true",), "trainer.algorithm.use_kl_loss=true", "trainer.algorithm.use_kl_loss=false"),
+    ((), "trainer.algorithm.advantage_estimator=gae", "trainer.algorithm.advantage_estimator=grpo"),
+    (("generator.step_wise_trajectories=true",), "trainer.algorithm.advantage_estimator=reinforce++", "trainer.algorithm.advantage_estimator=rloo"),
+    (("generator.merge_stepwise_output=true",), "generator.step_wise_trajectories=false", "generator.step_wise_trajectories=true"),
+    ((), "trainer.max_ckpts_to_keep=0", "trainer.max_ckpts_to_keep=-1"),
+    ((), "generator.sampling_params.logprobs=5", "generator.sampling_params.logprobs=1"),
+    (("generator.max_turns=1", "trainer.max_prompt_length=512"), "generator.max_input_length=1024", "generator.max_input_length=512"),
+    (("generator.max_turns=4", "trainer.max_prompt_length=512"), "generator.max_input_length=256", "generator.max_input_length=1024"),
+    (("trainer.strategy=megatron",), "trainer.policy.sequence_parallel_size=2", "trainer.policy.sequence_parallel_size=1"),
+    (("trainer.policy.model.lora.rank=8",), "generator.inference_engine.backend=sglang", "generator.inference_engine.backend=vllm"),
+    (
+        ("trainer.placement.colocate_all=true", "trainer.placement.policy_num_gpus_per_node=8", "generator.inference_engine.tensor_parallel_size=2"),
+        "generator.inference_engine.num_engines=8",
+        "generator.inference_engine.num_engines=4",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("around", "faulty", "healthy"), SKYRL)
+def test_skyrl_refuses_and_the_neighbour_is_silent(around: tuple[str, ...], faulty: str, healthy: str) -> None:
+    def made(word: str) -> Plan:
+        return plan(f"python3 -m skyrl.train.entrypoints.main_base {' '.join((*around, word))}", "run.sh")
+
+    assert [one.severity for one in found("CFG012", made(faulty))] == [Severity.ERROR]
+    assert found("CFG012", made(healthy)) == []
+
+
+@pytest.mark.parametrize(
+    ("faulty", "healthy"),
+    [
+        ("[deployment]\ngpus_per_node = 8\nnum_train_gpus = 6\nnum_infer_gpus = 4", "[deployment]\ngpus_per_node = 8\nnum_train_gpus = 4\nnum_infer_gpus = 4"),
+        ("[inference.vllm]\ntensor_parallel_size = 3\n[deployment]\nnum_infer_gpus = 4", "[inference.vllm]\ntensor_parallel_size = 2\n[deployment]\nnum_infer_gpus = 4"),
+        ("[resume]\nstep = 3\ndir = 'c/step_3'", "[resume]\nstep = 3"),
+        ("[inference.vllm]\nenable_prefix_caching = false\n[inference.kv_cache_offload]\ntype = 'native'", "[inference.kv_cache_offload]\ntype = 'native'"),
+    ],
+)  # fmt: skip
+def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str) -> None:
+    head = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n"
+    assert [one.severity for one in found("CFG012", plan(head + faulty, "rl.toml"))] == [Severity.ERROR]
+    assert found("CFG012", plan(head + healthy, "rl.toml")) == []
+
+
 def test_silent_on_clean_configurations() -> None:
     assert found("CFG012", example("examples/verl/grpo_mig20.sh")) == []
     assert verdict("CFG012", example("examples/mig20.toml")) == (
         Status.SKIP,
-        "the configuration is not that of one of verl's own trainers",
+        "the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl",
     )
     dapo = plan(
         "python3 -m recipe.dapo.main_dapo actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=m", "run.sh"
