@@ -4,7 +4,7 @@
 Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
 micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
 temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Of SkyRL's `validate_cfg` and of prime-rl's
-validators it applies rules whose settings are all written. Whether batches divide is CFG002's.
+validators it applies some, where each setting of the rule is written. Whether batches divide is CFG002's.
 
 ## Why it breaks training
 The framework raises when it starts, after the queue, or when its workers start, after Ray.

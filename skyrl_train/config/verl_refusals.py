@@ -6,9 +6,9 @@ worker's start. A rule reads settings through `own`, which gives None for what i
 
 from collections.abc import Callable, Iterator
 
-from skyrl_train.config.refusals import Refusal, Rule
+from skyrl_train.config.refusals import Own, Refusal, Rule
 from skyrl_train.config.releases import Span
-from skyrl_train.config.verl_choices import ALGORITHM, A, Own, R, has_critic, is_fsdp
+from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
 
 M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "reward_model"
 DYNAMIC = f"{A}.use_dynamic_bsz"
