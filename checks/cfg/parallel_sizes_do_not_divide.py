@@ -112,16 +112,20 @@ def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
 def _counts(plan: Plan, model: ModelFiles | None) -> tuple[int | None, int | None]:
     """The attention heads and the layers of the model, from its files or by its public name, if they are known."""
     config = model.text_config if model is not None else {}
-    if not config:
-        from skyrl_train.memory.known import known_config  # most runs do not need the public shapes
+    name = plan.values.get(MODEL_KEY)
+    if not config and name is not None and name.written and not name.unknown and _is_split(plan):
+        from skyrl_train.memory.known import known_config  # a run without model parallelism needs no shape
 
-        name = plan.values.get(MODEL_KEY)
-        is_known = name is not None and name.written and not name.unknown and isinstance(name.value, str)
-        public = (known_config(name.value) if name is not None and is_known else None) or {}
+        public = known_config(str(name.value)) or {}
         config = public.get("text_config", public)
     counts = [config.get(name) for name in ("num_attention_heads", "num_hidden_layers")]
     heads, layers = (count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts)
     return heads, layers
+
+
+def _is_split(plan: Plan) -> bool:
+    """Whether a size is above 1, so that it must divide the heads or the layers."""
+    return any(megatron_models(plan)) or any((plan.integer(key) or 1) > 1 for key in (TENSOR, SEQUENCE))
 
 
 def _is_uneven(plan: Plan, table: str) -> bool:
