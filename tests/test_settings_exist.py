@@ -53,9 +53,13 @@ PRIME_BESIDE = (
     "deployment.type",
     "slurm.template_path",
     "deployment.num_gpus",
+    "inference.kv_cache_offload",
+    "inference.vllm.enable_prefix_caching",
+    "resume.dir",
+    "resume.step",
     *PRIME_FINE_TUNING,
 )
-"""Keys of prime-rl that the memory model and launch read and that stand in none of the stored tables."""
+"""Keys of prime-rl that the memory model, launch and CFG012 read and that stand in none of the stored tables."""
 
 
 ASYNCHRONOUS = (

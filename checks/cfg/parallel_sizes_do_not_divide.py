@@ -2,8 +2,9 @@
 
 ## What it does
 Under Megatron, divides the GPUs by tensor x pipeline x context parallel size, and by the size of the experts. Under
-FSDP, divides them by the sequence parallel size. If the model's config.json is on this machine, divides its attention
-heads by each tensor and sequence parallel size, and its layers by the pipeline size.
+FSDP, divides them by the sequence parallel size. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
+size. Divides the model's attention heads by each tensor and sequence parallel size, and its layers by the pipeline size; the
+model's config.json is on this machine, or its name is that of a public model.
 
 ## Why it breaks training
 Megatron, verl and vLLM stop with an assertion after the queue, when the workers of all nodes have started.
@@ -14,24 +15,26 @@ The product of the sizes must divide the number of GPUs. A tensor parallel size 
 ## Example
     RuntimeError: world_size (8) is not divisible by 6
     ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).
+    AssertionError: rollout world_size: 8 is not divisible by infer_world_size: 3
 """
 
+import math
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.parallel import megatron_models
+from skyrl_doctor.plan.parallel import megatron_models, own_integer, own_value
 from skyrl_train.config.parallel import does_not_divide, gpu_faults
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bworld[_ ]size \(?\d+\)? (?:is not|should be|must be) divisible by|\bn_gpus \(\d+\) must be divisible by model_parallel_size",
+        pattern=r"\bworld[_ ]size:? \(?\d+\)? (?:is not|should be|must be) divisible by|\bn_gpus \(\d+\) must be divisible by model_parallel_size",
         sample="RuntimeError: world_size (8) is not divisible by 6",
         explain="tensor x pipeline x context parallel size does not divide the number of GPUs",
         versions="megatron-core, verl",
@@ -44,13 +47,14 @@ SIGNATURES = (
     ),
 )
 
+VERL = "actor_rollout_ref.rollout"
 TENSOR, SEQUENCE = "rollout.tensor_parallel_size", "actor.sequence_parallel_size"
 
 
 @check("CFG008", fix="skyrl_train/config/parallel.py")
 def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
-    heads, layers = _counts(model)
-    for trained in megatron_models(required(plan)):
+    heads, layers = _counts(required(plan), model)
+    for trained in megatron_models(plan):
         for fault in gpu_faults(trained.gpus, trained.sizes):
             yield config_finding(fault, plan.own[trained.tensor].location or plan.place("slurm.gpus_per_node"))
         if does_not_divide(heads, trained.sizes.tensor):
@@ -71,6 +75,32 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
         yield config_finding(
             f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
         )
+    yield from _rollout(plan, gpus)
+
+
+def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
+    """verl's servers that share the trainer's GPUs: each takes tensor x data x pipeline GPUs."""
+    names = ("tensor_model", "data", "pipeline_model")
+    keys = [f"{VERL}.{name}_parallel_size" for name in names]
+    if plan.release is None or not gpus or any(found.unknown for key in keys if (found := plan.own.get(key))):
+        return
+    nodes = [own_integer(plan, key) or 0 for key in ("rollout.nnodes", f"{VERL}.nnodes")]
+    if any(nodes) or _value(plan, "actor_rollout_ref.hybrid_engine") is False or _value(plan, f"{VERL}.name") == "hf":
+        return  # the servers have GPUs of their own
+    sizes = [own_integer(plan, key) or 1 for key in keys]
+    if min(sizes) > 0 and gpus % math.prod(sizes):
+        text = " x ".join(
+            f"{name.removesuffix('_model')} {size}" for name, size in zip(names, sizes, strict=True) if size > 1
+        )
+        yield config_finding(
+            f"one server of the rollout takes {text} parallel = {math.prod(sizes)} GPUs, which do not divide {gpus} GPUs",
+            plan.place(TENSOR),
+        )
+
+
+def _value(plan: Plan, key: str) -> object:
+    found = own_value(plan, key)
+    return None if found is None else found.value
 
 
 def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
@@ -79,12 +109,23 @@ def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
     return config_finding(f"{key} is {size}, which does not divide the model's {heads} attention heads", place)
 
 
-def _counts(model: ModelFiles | None) -> tuple[int | None, int | None]:
-    """The attention heads and the layers of the model, if they are known."""
+def _counts(plan: Plan, model: ModelFiles | None) -> tuple[int | None, int | None]:
+    """The attention heads and the layers of the model, from its files or by its public name, if they are known."""
     config = model.text_config if model is not None else {}
+    name = plan.values.get(MODEL_KEY)
+    if not config and name is not None and name.written and not name.unknown and _is_split(plan):
+        from skyrl_train.memory.known import known_config  # a run without model parallelism needs no shape
+
+        public = known_config(str(name.value)) or {}
+        config = public.get("text_config", public)
     counts = [config.get(name) for name in ("num_attention_heads", "num_hidden_layers")]
     heads, layers = (count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts)
     return heads, layers
+
+
+def _is_split(plan: Plan) -> bool:
+    """Whether a size is above 1, so that it must divide the heads or the layers."""
+    return any(megatron_models(plan)) or any((plan.integer(key) or 1) > 1 for key in (TENSOR, SEQUENCE))
 
 
 def _is_uneven(plan: Plan, table: str) -> bool:

@@ -2,7 +2,7 @@
 
 ## What it does
 Compares single values, such as `gpu_memory_utilization` and `top_p`, with the range that vLLM, SGLang, verl or prime-rl
-asserts. A RunConfig has its own ranges (CFG004).
+asserts. On a verl command line, text where a number belongs is an error too. A RunConfig has its own ranges (CFG004).
 
 ## Why it breaks training
 The model server refuses to start, after the queue and after the model is loaded, or refuses each request. No rollouts,
@@ -18,7 +18,7 @@ Use a value in the range of the finding. `gpu_memory_utilization` is a fraction:
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
@@ -43,15 +43,19 @@ SIGNATURES = (
     ),
 )
 
+VERL = "verl"
+
 
 @check("CFG010", fix="skyrl_train/config/ranges.py")
 def value_out_of_range(plan: Plan) -> Iterator[Finding]:
     if required(plan).is_of(RUN_CONFIG):
         raise NotApplicable("a RunConfig has its own ranges, which CFG004 compares")
     for key, allowed in RANGES.items():
-        try:
-            value = plan.number(key)
-        except CouldNotLook:
-            continue  # a value that is not known or no number is CFG004's
-        if value is not None and not allowed.holds(value):
-            yield config_finding(f"{plan.values[key].assignment}; expected {allowed}", plan.place(key))
+        found = plan.values.get(key)
+        if found is None or found.unknown or found.value is None:
+            continue  # a value that is not known is CFG004's
+        if isinstance(found.value, bool) or not isinstance(found.value, int | float):
+            if plan.is_of(VERL):  # the schemas of prime-rl and SkyRL have types, which CFG004 compares
+                yield config_finding(f"{found.assignment}; expected a number, {allowed}", plan.place(key))
+        elif not allowed.holds(found.value):
+            yield config_finding(f"{found.assignment}; expected {allowed}", plan.place(key))

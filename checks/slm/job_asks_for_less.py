@@ -34,7 +34,6 @@ PREFIX = "#SBATCH "
 NODES, GPUS, ROLLOUT_GPUS = "slurm.nodes", "slurm.gpus_per_node", "deployment.inference_gpus"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
-GPU_TYPE = f"{PREFIX}GPU type"
 TASKS, SIGNAL = f"{PREFIX}--ntasks", f"{PREFIX}--signal"
 _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 """Signals that end no program."""
@@ -141,8 +140,8 @@ def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Find
 
 def _with_type(plan: Plan, option: str, count: str) -> str:
     """The new value of an option: `--gres` and the number of GPUs may hold their type."""
-    kind = own_value(plan, GPU_TYPE)
-    typed = count if kind is None or option in _NODES else f"{kind.value}:{count}"
+    kind = plan.values.get("slurm.gpu_type")
+    typed = f"{kind.value}:{count}" if kind is not None and kind.own == f"{PREFIX}{option}" else count
     return f"gpu:{typed}" if option == "--gres" else typed
 
 

@@ -17,6 +17,7 @@ from skyrl_train.memory import (
     budget,
     device_named,
     host_memory,
+    sizes_of,
     step_time,
 )
 from skyrl_train.memory.budget import CONTEXT
@@ -41,6 +42,8 @@ def planned_device(plan: Plan) -> Device:
     """The device of the GPU type that the plan requests from Slurm."""
     name = planned_gpu_type(plan)
     try:
+        if sizes := sizes_of(name):
+            raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {name} is a GPU of {' or '.join(sizes)}; name one of them")
         return device_named(name.replace("_", " "))
     except MemoryModelError as error:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None

@@ -36,6 +36,8 @@ def budget_lines(
 def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool, screen: int) -> Iterator[str]:
     yield f"model:   {memory.model} ({memory.shape_from})"
     yield f"device:  {memory.where}{'' if memory.free is None else ' (reported by the driver)'}"
+    if plan.release is not None:
+        yield f"release: {plan.release.label}"
     yield ""
     if verbose:
         yield from _tables(memory.budget.phases, screen)

@@ -61,7 +61,10 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
         skipped = ()
     unchecked = tuple(dict.fromkeys(reading.unchecked for reading in readings if reading.unchecked))
     schema = ", ".join(dict.fromkeys(reading.schema for reading in readings if reading.schema))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, unchecked, schema)
+    release = next((reading.release for reading in readings if reading.release is not None), None)
+    return Plan(
+        tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, unchecked, schema, release
+    )
 
 
 def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:

@@ -4,12 +4,12 @@ Canonical keys are the dotted names of RunConfig (skyrl_train.config) and the fe
 Every dialect is read into canonical keys; `own` has the same values under the dialect's own names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import Location, Severity
 from skyrl_doctor.core.record import record
 
 T = TypeVar("T")
@@ -61,6 +61,34 @@ class Problem:
 
 
 @record
+class Release:
+    """The release of a framework by which a plan is judged.
+
+    `label` names it and how it is known. `versions` are the releases whose rules the run may meet, the likeliest first: one
+    if the run's own is known. `words` are pairs of key and word that the run's own checkout has besides.
+    """
+
+    label: str
+    versions: tuple[str, ...]
+    words: frozenset[tuple[str, str]] = frozenset()
+
+    def severity(self, refuses: Callable[[str], bool]) -> Severity | None:
+        """An error if every release refuses; a warning if the likeliest does and another does not."""
+        refused = [refuses(version) for version in self.versions]
+        if not refused or not refused[0]:
+            return None
+        return Severity.ERROR if all(refused) else Severity.WARNING
+
+    def taking(self, refuses: Callable[[str], bool]) -> str:
+        """The releases that do not refuse, in words for the end of a message; empty if there are none."""
+        taken = [version for version in self.versions if not refuses(version)]
+        if not taken:
+            return ""
+        named = taken[0] if len(taken) == 1 else f"{taken[-1]} to {taken[0]}"
+        return f"; {named} {'takes' if len(taken) == 1 else 'take'} it"
+
+
+@record
 class Plan:
     """The configuration of a run. Empty (false) if no target was given."""
 
@@ -75,6 +103,8 @@ class Plan:
     """Why keys of a target could not be checked: the schema of its program is not here."""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
+    release: Release | None = None
+    """The release of verl whose trainer runs; None if verl's own trainers do not, or their configuration is not here."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)
@@ -98,7 +128,7 @@ class Plan:
         return self._name(key) or key
 
     def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Canonical keys and new values as this dialect writes them, without those that it does not have."""
+        """Canonical keys and new values as this dialect and its release write them, without those that it does not have."""
         from skyrl_doctor.plan.keys import value_in  # the tables of all dialects: only where a setting is named
 
         named = (
@@ -106,7 +136,13 @@ class Plan:
             for key, value in settings.items()
             if not self._is_derived(key)
         )
-        return {name: value for name, value in named if name is not None}
+        return {name: value for name, value in named if name is not None and self._has(name)}
+
+    def _has(self, name: str) -> bool:
+        """Whether the run's release has a key of the dialect, or takes it as a new one."""
+        from skyrl_train.contracts.verl_keys import ADDED
+
+        return self.release is None or name in ADDED or name in self.own
 
     def _is_derived(self, key: str) -> bool:
         """Whether the value was computed from a list or a table, such as a number of GPUs from their ids."""

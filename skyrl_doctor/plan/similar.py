@@ -16,10 +16,71 @@ def similar_key(key: str, known: Iterable[str], fits: Callable[[str], bool]) -> 
     return found[0] if len(found) == 1 else None
 
 
+def likely_key(key: str, known: Iterable[str], fits: Callable[[str], bool]) -> str | None:
+    """The one known key that says the same in other words: for a hint, never for an edit.
+
+    The nearest rule that finds any decides: the same table and words (`train_bsz`); the same name in another table of the
+    section (`actor.lr`); the same table and all words but one or two (`gpus_per_node`).
+    """
+    table, _, name = key.rpartition(".")
+    section, wanted = _section(key), _meanings(name)
+    names = [one for one in known if _section(one) == section]
+    beside = [one for one in names if one.rpartition(".")[0] == table]
+    tiers = (
+        [one for one in beside if _are_same(wanted, _meanings(one.rpartition(".")[2]))],
+        [one for one in names if _are_same(wanted, _meanings(one.rpartition(".")[2]))],
+        [one for one in beside if len(wanted) > 1 and _are_among(wanted, _meanings(one.rpartition(".")[2]))],
+    )
+    for tier in tiers:
+        found = [one for one in tier if fits(one)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _section(key: str) -> list[str]:
+    parts = key.split(".")
+    return parts[:2] if parts[0] == "actor_rollout_ref" else parts[:1]
+
+
+_SAME = {
+    "len": "length", "lens": "length", "batchsize": "batch_size", "bsz": "batch_size", "bs": "batch_size", "num": "n", "nums": "n",
+    "tp": "tensor_model_parallel", "pp": "pipeline_model_parallel", "cp": "context_parallel", "coefficient": "coef", "coeff": "coef",
+    "freq": "freq", "frequency": "freq", "interval": "freq", "nnodes": "nodes", "mem": "memory", "util": "utilization",
+}  # fmt: skip
+_NAMES = {
+    "learning_rate": "lr", "num_generations": "n", "num_return_sequences": "n", "group_size": "n", "tp_size": "tensor_model_parallel_size",
+    "tensor_parallel_size": "tensor_model_parallel_size", "max_new_tokens": "response_length",
+}  # fmt: skip
+"""Words and names of other frameworks, and those of verl."""
+
+
+def _meanings(name: str) -> list[str]:
+    name = _NAMES.get(name, name)
+    return "_".join(_SAME.get(word, word) for word in name.replace("-", "_").split("_")).split("_")
+
+
+def _are_same(words: list[str], known: list[str]) -> bool:
+    return len(words) == len(known) and all(map(_is_same_word, words, known))
+
+
+def _are_among(words: list[str], known: list[str]) -> bool:
+    return len(words) < len(known) <= len(words) + 2 and all(
+        any(_is_same_word(word, one) for one in known) for word in words
+    )
+
+
 def is_slip(written: str, known: str) -> bool:
     """Whether each part of a dotted key is the other's, but for slips of the pen."""
     ours, theirs = written.split("."), known.split(".")
     return len(ours) == len(theirs) and all(map(_is_same_part, ours, theirs))
+
+
+def similar_word(word: str, known: Iterable[str]) -> str | None:
+    """The one of a few known words that this one is a slip of; None if there is none or more than one."""
+    most = 2 if len(word) >= LONG else 1
+    found = [name for name in known if _distance(word.lower(), name.lower()) <= most]
+    return found[0] if len(found) == 1 else None
 
 
 def same_kind(value: object, other: object) -> bool:

@@ -35,6 +35,7 @@ RANGES = {
     "data.train_batch_size": Range(1),
     "data.max_prompt_tokens": Range(1),
     "data.max_response_tokens": Range(1),
+    "actor.lr": Range(0),
     "slurm.nodes": Range(1),
     "slurm.gpus_per_node": Range(1),
     "model.lora_rank": Range(0),

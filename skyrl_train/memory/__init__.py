@@ -19,7 +19,7 @@ GiB.
 from skyrl_train.memory.budget import Budget, PhaseBudget, budget
 from skyrl_train.memory.changes import Change, changes
 from skyrl_train.memory.config_file import shape_from_config
-from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size
+from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size, sizes_of
 from skyrl_train.memory.errors import (
     BadJobError,
     BadModelError,
@@ -79,6 +79,7 @@ __all__ = [
     "job_from_verl",
     "lengths_from",
     "shape_from_config",
+    "sizes_of",
     "solve",
     "step_time",
 ]

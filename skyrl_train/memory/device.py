@@ -97,6 +97,13 @@ def device_named(name: str) -> Device:
     return Device(parent, round(GPUS[parent] * GIB))
 
 
+def sizes_of(name: str) -> tuple[str, ...]:
+    """The GPUs of several sizes that a name without a size or a profile may mean: of `a100`, two; else none."""
+    gres = _GRES.fullmatch(name.strip())
+    plain = (gres[1] if gres else name).replace("_", " ")
+    return () if _PROFILE.search(plain) else _BOTH_SIZES.get(_words(plain), ())
+
+
 def _slice(name: str, words: str, profile: str) -> Device:
     """A slice. The slices of an unknown GPU are not guessed, since its memory may differ for the same profile."""
     parents = _BOTH_SIZES.get(words, (_ALIASES.get(words, words),)) if words else tuple(SLICES)

@@ -9,6 +9,7 @@ import copy
 import functools
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import io
 import json
 import pathlib
@@ -25,6 +26,9 @@ class Anything(type):
         return Nothing
 
     def __or__(cls, other):
+        return cls
+
+    def __neg__(cls):
         return cls
 
     __ror__ = __or__
@@ -71,9 +75,14 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def main():
     sys.meta_path.append(Finder())
+    sys.modules["vllm.config.lora"] = None  # verl's own list of ranks, as without vLLM
+    installed = importlib.metadata.version
+    importlib.metadata.version = lambda name: "0.12.0" if name == "vllm" else installed(name)
     import verl
     from hydra import compose, initialize_config_dir
+    from verl.workers.config import HFModelConfig
 
+    HFModelConfig.__post_init__ = lambda self: None  # reads the model's files, which no rule here needs
     tree = pathlib.Path(verl.__file__).parent / "trainer/config"
     whole = functools.cache(lambda words: compose("ppo_trainer", overrides=[*words]))
     with initialize_config_dir(config_dir=str(tree), version_base=None):
@@ -101,9 +110,36 @@ def refusal(whole, words):
         critic = need_critic(config)
         validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=critic)
         omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
+        look_up(config)
     except Exception as error:
         return f"{type(error).__name__}: {error}".splitlines()[0]
     return ""
+
+
+def look_up(config):
+    """Asks verl's own registries for the words of the configuration, as its workers and its first step do."""
+    from verl.trainer.ppo.core_algos import (
+        get_adv_estimator_fn,
+        get_kl_controller,
+        get_policy_loss_fn,
+        kl_penalty_forward,
+    )
+    from verl.workers.rollout.base import get_rollout_class
+
+    actor, rollout = config.actor_rollout_ref.actor, config.actor_rollout_ref.rollout
+    get_adv_estimator_fn(config.algorithm.adv_estimator)
+    get_policy_loss_fn(actor.policy_loss.loss_mode)
+    words = []
+    if config.algorithm.use_kl_in_reward:
+        get_kl_controller(config.algorithm.kl_ctrl)
+        words.append(config.algorithm.kl_penalty)
+    if actor.use_kl_loss:
+        words.append(actor.kl_loss_type)
+    for word in words:
+        with contextlib.suppress(TypeError, AttributeError):  # the word is known; the stand-ins are no tensors
+            kl_penalty_forward(0.0, 0.0, word.removesuffix("+"))
+    with contextlib.suppress(ImportError, AttributeError, KeyError):  # the word is known; its module is not here
+        get_rollout_class(rollout.name, rollout.mode)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import field
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
-from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.model import Problem, Release, Value
 from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
@@ -27,6 +27,8 @@ class Reading:
     part: str = ""
     schema: str = ""
     """The version whose keys the target was compared with, if that version is known for certain."""
+    release: Release | None = None
+    """The release of verl by which the values are judged."""
 
     @property
     def is_examined(self) -> bool:

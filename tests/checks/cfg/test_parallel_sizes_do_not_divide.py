@@ -11,6 +11,7 @@ from skyrl_doctor.plan.model import Plan
 
 A = "actor_rollout_ref.actor"
 M = f"{A}.megatron"
+R = "actor_rollout_ref.rollout"
 
 
 def megatron(*words: str) -> Plan:
@@ -82,6 +83,31 @@ def test_sequence_parallel_divides_the_gpus() -> None:
 
 def test_an_unknown_size_is_no_finding() -> None:
     assert found("CFG008", megatron(f"{M}.tensor_model_parallel_size=$(nproc)")) == []
+
+
+def rollout(*words: str) -> list[str]:
+    text = f"python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 {R}.name=vllm {' '.join(words)}"
+    return [one.message for one in found("CFG008", plan(text, "run.sh"))]
+
+
+def test_a_server_of_the_rollout_divides_the_gpus() -> None:
+    assert rollout(f"{R}.tensor_model_parallel_size=3") == [
+        "one server of the rollout takes tensor 3 parallel = 3 GPUs, which do not divide 8 GPUs"
+    ]
+    assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=4") == [
+        "one server of the rollout takes tensor 4 x data 4 parallel = 16 GPUs, which do not divide 8 GPUs"
+    ]
+    assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=2") == []
+    assert rollout(f"{R}.tensor_model_parallel_size=3", f"{R}.nnodes=1", f"{R}.n_gpus_per_node=3") == []
+
+
+def test_the_heads_of_a_public_model_are_known_by_its_name() -> None:
+    name = "actor_rollout_ref.model.path"
+    assert rollout(f"{R}.tensor_model_parallel_size=8", f"{name}=Qwen/Qwen2.5-7B-Instruct") == [
+        f"{R}.tensor_model_parallel_size is 8, which does not divide the model's 28 attention heads"
+    ]
+    assert rollout(f"{R}.tensor_model_parallel_size=8", f"{name}=Qwen/Qwen3-8B") == []
+    assert rollout(f"{R}.tensor_model_parallel_size=8", f"{name}=org/unheard-of") == []
 
 
 def test_silent_on_clean_configurations() -> None:

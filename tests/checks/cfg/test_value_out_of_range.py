@@ -27,6 +27,13 @@ def test_names_the_range(key: str, value: str, expected: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(("key", "value"), [("trainer.n_gpus_per_node", "eight"), (f"{R}.n", "true")])
+def test_text_where_a_number_belongs(key: str, value: str) -> None:
+    made = plan(f"python3 -m verl.trainer.main_ppo {key}={value}", "run.sh")
+    shown = "True" if value == "true" else repr(value)
+    assert [one.message for one in found("CFG010", made)] == [f"{key} = {shown}; expected a number, at least 1"]
+
+
 @pytest.mark.parametrize(
     "word", [f"{R}.gpu_memory_utilization=1.0", f"{R}.temperature=0", f"{R}.n=$(nproc)", f"{R}.top_p=0.1"]
 )

@@ -70,6 +70,12 @@ def test_the_device_that_a_plan_asks_for() -> None:
         planned_device(plan_of(slurm__gpu_type="voodoo2"))
 
 
+@pytest.mark.parametrize("name", ["a100", "nvidia_a100", "A100-PCIE"])
+def test_a_gpu_of_two_sizes_is_not_guessed(name: str) -> None:
+    with pytest.raises(CouldNotLook, match=f"{name} is a GPU of A100-40GB or A100-80GB; name one of them"):
+        planned_device(plan_of(slurm__gpu_type=name))
+
+
 def test_files_say_more_than_a_name() -> None:
     config = {**(known_config("Qwen/Qwen2.5-0.5B") or {}), "num_hidden_layers": 3}
     found = model_of(files(config, name="Qwen/Qwen2.5-0.5B"))

@@ -55,3 +55,18 @@ def test_a_number_that_was_counted_from_a_list_is_no_setting() -> None:
 def test_without_a_configuration_settings_are_named_as_ours() -> None:
     assert Plan().settings({"slurm.exclude": '["n1"]'}) == {"slurm.exclude": '["n1"]'}
     assert Plan().name("rollout.engine") == "rollout.engine"
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("0.9.1", "critic.fsdp.param_offload"), ("0.6.0", "critic.model.fsdp_config.param_offload")],
+)
+def test_a_setting_is_named_as_the_release_of_the_run_names_it(version: str, expected: str) -> None:
+    made = example("examples/verl/grpo_mig20.sh", verl_version=version)
+    assert made.settings({"critic.param_offload": "True"}) == {expected: "True"}
+    assert made.flag("critic.param_offload") is False
+
+
+def test_a_setting_that_the_release_lacks_is_not_advised() -> None:
+    made = example("examples/verl/grpo_mig20.sh", verl_version="0.3.0.post1")
+    assert made.settings({"model.lora_rank": "32"}) == {}

@@ -16,7 +16,7 @@ from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_ru
 from skyrl_doctor.plan.dialects.verl.tree import OnDisk
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem, Value
-from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
+from skyrl_doctor.plan.similar import is_slip, likely_key, same_kind, similar_key
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
 from skyrl_train.contracts.verl_keys import renamed as renamed_key
@@ -31,12 +31,13 @@ _NAMED = 3
 
 @dataclass(slots=True)
 class Judged:
-    """The composed configuration. `unchecked` says why its keys could not be checked, if they could not."""
+    """The composed configuration and its verl. `unchecked` says why its keys could not be checked, if they could not."""
 
     composed: Composition
     unchecked: str = ""
     compares_batches: bool = True
     """Whether this verl refuses a mini batch that does not fit the train batch. Before 0.3 it takes what there is."""
+    verl: Verl | None = None
 
 
 def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
@@ -69,7 +70,7 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
     composed.problems.extend(_upgrade(composed, verl, call, place))
-    return Judged(composed, compares_batches=_compares_batches(verl))
+    return Judged(composed, compares_batches=_compares_batches(verl), verl=verl)
 
 
 def _compares_batches(verl: Verl) -> bool:
@@ -108,7 +109,7 @@ def _by_release(call: Call, place: Place) -> Judged:
         _refuse_everywhere(composed, history)
         composed.problems.extend(_differences(composed, history, verl, call))
         composed.problems.extend(_doubled_in_newest(history, verl, call))
-    return Judged(composed)
+    return Judged(composed, verl=verl)
 
 
 def _gone(call: Call) -> Problem | None:
@@ -165,10 +166,14 @@ def _explain(composed: Composition, history: History, version: str) -> None:
 
 def _meant(key: str, value: object, values: Mapping[str, Value]) -> str | None:
     """The key that this one was renamed to, or of which it is a misspelling with a value of the same kind; None."""
+
+    def fits(name: str) -> bool:
+        return same_kind(value, values[name].value)
+
     moved = renamed_key(key)
     if moved is not None:
         return moved if moved in values else None
-    return similar_key(key, values, lambda name: same_kind(value, values[name].value))
+    return similar_key(key, values, fits) or likely_key(key, values, fits)
 
 
 def _refuse_everywhere(composed: Composition, history: History) -> None:

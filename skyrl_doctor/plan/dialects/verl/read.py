@@ -11,6 +11,7 @@ from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolv
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
+from skyrl_doctor.plan.dialects.verl.rules import release_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
@@ -52,7 +53,8 @@ def read_command(
     job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
-    return dataclasses.replace(reading, own={**reading.own, **job})
+    own = {**reading.own, **job}
+    return dataclasses.replace(reading, own=own, release=release_of(call.entry, judged.verl, own))
 
 
 def read_yaml(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:

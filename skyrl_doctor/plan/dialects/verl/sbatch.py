@@ -3,14 +3,12 @@
 import re
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.syntax.shell import Script
 
-GPU_TYPE = "#SBATCH GPU type"
-"""The type in `--gres=gpu:a100:8`, as a value of its own: no check takes it for the GPU of the run."""
 TRAPS = "trap"
 """The signals that the script handles, as its own value of the plan."""
 _TEXTS = {
@@ -30,6 +28,10 @@ _NUMBERS = {
     "-c": "slurm.trainer_cpus",
 }
 _LISTS = {"--exclude": "slurm.exclude", "-x": "slurm.exclude"}
+GPU_TYPE = "slurm.gpu_type"
+_FEATURES = ("--constraint", "-C")
+_FEATURE = re.compile(r"(?:nvidia[_-])?(?:gh200|[abh][12]00|a10|a6000|v100|l4|l40s)(?:[_.-]?\w+){0,4}", re.IGNORECASE)
+"""A feature that names a GPU; features are the site's own words, and most name something else."""
 _GPUS = ("--gpus-per-node", "--gres", "--gpus", "-G")
 _TASKS = {"--ntasks": "--ntasks", "-n": "--ntasks", "--ntasks-per-node": "--ntasks-per-node"}
 _SUBMITS = re.compile(r"(?:^|[\s/])ray job submit\b")
@@ -43,11 +45,17 @@ _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 def directives(script: Script, file: str) -> Iterator[Value]:
     """The values of the options that the plan has a key for; other options are ignored."""
     found: dict[str, Value] = {}
+    features: Value | None = None
     for line, name, text in _lines(script):
-        value = _value(name, text)
-        if value is not None:  # of two lines Slurm takes the later one
-            found[value[0]] = Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
-    yield from found.values()
+        location = Location(file, line, f"#SBATCH {name}")
+        for key, made in _values(name, text):  # of two lines Slurm takes the later one
+            found[key] = Value(key, made, location, own=f"#SBATCH {name}")
+        if name in _FEATURES and _FEATURE.fullmatch(text):
+            features = Value(GPU_TYPE, text, location, own=f"#SBATCH {name}")
+    named = found.get(GPU_TYPE)
+    if features is not None and (named is None or str(features.value).lower().startswith(str(named.value).lower())):
+        found[GPU_TYPE] = features  # `--gres=gpu:a100:4 --constraint=a100_80gb`
+    yield from reversed(found.values())  # of an option with two values, the number has its name
 
 
 def job_values(script: Script, file: str) -> Iterator[Value]:
@@ -56,8 +64,6 @@ def job_values(script: Script, file: str) -> Iterator[Value]:
         key = f"#SBATCH {_TASKS.get(name, name)}"
         if name in _TASKS and text.isdigit() and len(text) < 10:
             yield Value(key, int(text), Location(file, line, key), own=key)
-        elif name in _GPUS and (kind := _gpu_type(text)):
-            yield Value("slurm.gpu_type", kind, Location(file, line, f"#SBATCH {name}"), own=GPU_TYPE)
         elif name == "--signal" and text:
             yield Value(key, text, Location(file, line, key), own=key)
     traps = [command for command in script.commands if command.name == "trap"]
@@ -119,30 +125,39 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
             yield name, value if equals else (words[index + 1] if index + 1 < len(words) else "")
 
 
-def _value(name: str, text: str) -> tuple[str, object] | None:
+def _values(name: str, text: str) -> Iterator[tuple[str, object]]:
     if name in _TEXTS and text:
-        return _TEXTS[name], text
-    if name in _NUMBERS and text.isdigit() and len(text) < 10:
-        return _NUMBERS[name], int(text)
-    if name in _LISTS and text:
-        return _LISTS[name], text.split(",")
-    if name == "--mem" and (size := mebibytes(text)):
-        return "slurm.trainer_memory_mib", size
-    if name in _GPUS and (count := _gpus(text, is_list=name == "--gres")):
-        return "slurm.gpus_per_node", count
-    return None
+        yield _TEXTS[name], text
+    elif name in _NUMBERS and text.isdigit() and len(text) < 10:
+        yield _NUMBERS[name], int(text)
+    elif name in _LISTS and text:
+        yield _LISTS[name], text.split(",")
+    elif name == "--mem" and (size := mebibytes(text)):
+        yield "slurm.trainer_memory_mib", size
+    elif name in _GPUS:
+        parts = _gpu_parts(text, is_list=name == "--gres")
+        if count := _count(parts):
+            yield "slurm.gpus_per_node", count
+        kinds = {kind for part in parts if (kind := _kind(part))}
+        if len(kinds) == 1 and len(parts) == 1:
+            yield GPU_TYPE, kinds.pop()
 
 
-def _gpus(text: str, *, is_list: bool) -> int | None:
-    """`gpu:h100:4,nvme:1` -> 4; of several kinds of GPUs the sum. None if a part has no number."""
-    parts = [part for part in text.split(",") if not is_list or part.partition(":")[0] == "gpu"]
+def _gpu_parts(text: str, *, is_list: bool) -> list[str]:
+    """`gpu:h100:4,nvme:1` -> h100:4"""
+    parts = text.split(",")
+    return [part.partition(":")[2] for part in parts if part.partition(":")[0] == "gpu"] if is_list else parts
+
+
+def _count(parts: Sequence[str]) -> int | None:
+    """The sum of several kinds of GPUs. None if a part has no number."""
     counts = [part.rpartition(":")[2] for part in parts]
     if not counts or not all(count.isdigit() and len(count) < 10 for count in counts):
         return None
     return sum(map(int, counts))
 
 
-def _gpu_type(text: str) -> str:
-    """`gpu:a100:8` and `a100:8` -> a100; empty if no type is named, or several kinds of resources."""
-    words = text.removeprefix("gpu:").split(":")
-    return words[0] if len(words) == 2 and "," not in text and words[1].isdigit() else ""
+def _kind(part: str) -> str:
+    """`h100:4` and `h100` -> h100; nothing of `4`"""
+    kind = part.partition(":")[0]
+    return "" if kind.isdigit() else kind

@@ -125,6 +125,28 @@ def test_sbatch_lines_are_read_as_slurm_reads_them(lines: str, gpus: int | None)
     assert asked == ([] if gpus is None else [gpus])
 
 
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        ("#SBATCH --gres=gpu:h100:8", "h100"),
+        ("#SBATCH --gres=gpu:nvidia_h100_80gb_hbm3:8,nvme:1", "nvidia_h100_80gb_hbm3"),
+        ("#SBATCH --gres=gpu:3g.40gb:1", "3g.40gb"),
+        ("#SBATCH --gpus-per-node=h200:8", "h200"),
+        ("#SBATCH -G a100_80gb:2", "a100_80gb"),
+        ("#SBATCH --gres=gpu:8", None),
+        ("#SBATCH --gres=gpu:a100:4,gpu:h100:4", None),
+        ("#SBATCH --gres=gpu:8 --constraint=h100", "h100"),
+        ("#SBATCH --gres=gpu:a100:8 --constraint=a100_80gb", "a100_80gb"),
+        ("#SBATCH --gres=gpu:8 --constraint=infiniband", None),
+        ("#SBATCH --gres=gpu:8 --constraint='a100|h100'", None),
+    ],
+)
+def test_the_type_of_gpu_is_read_from_sbatch_lines(lines: str, kind: str | None) -> None:
+    found = plan(f"#!/bin/bash\n{lines}\npython3 -m verl.trainer.main_ppo\n")
+    assert found.text("slurm.gpu_type") == kind
+    assert found.integer("slurm.gpus_per_node") == 8  # verl's own default
+
+
 def test_exports_and_sbatch_lines_count() -> None:
     text = """\
 #!/bin/bash

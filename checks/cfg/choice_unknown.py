@@ -1,0 +1,85 @@
+"""verl does not know the word of a setting.
+
+## What it does
+Compares settings that name one of several things, such as `algorithm.adv_estimator` and `algorithm.kl_penalty`, with the
+words that this release of verl has. A checkout's own code may have more words, and so may a module that the script makes
+verl load: then a new word is a warning.
+
+## Why it breaks training
+verl looks the word up when it starts its workers, or in the first step, after the queue and the model's load.
+
+## How to fix
+Use one of the words that the finding lists.
+
+## Example
+    ValueError: Unknown advantage estimator simply: gea
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.model import Plan, Release, Value
+from skyrl_doctor.plan.parallel import own_value
+from skyrl_doctor.plan.similar import similar_word
+from skyrl_train.config.verl_choices import CHOICES, CUSTOM_CODE, Choice
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Unknown advantage estimator(?: simply)?: (?P<word>\S{1,80})|Invalid loss_agg_mode: (?P<mode>\S{1,80})|Unsupported loss mode: (?P<loss>\S{1,80})|Rollout (?P<name>\S{1,80}) with mode (?P<of>\S{1,80}) not found|Unknown reward manager: (?P<manager>\S{1,80})",
+        sample="ValueError: Unknown advantage estimator simply: gea",
+        explain="verl does not know the word of a setting",
+        remedy="Use one of the words that `skyrl-doctor preflight FILE` lists (CFG011).",
+        versions="verl",
+    ),
+)
+_MODULES = "env.VERL_USE_EXTERNAL_MODULES"
+
+
+@check("CFG011", fix="skyrl_train/config/verl_choices.py")
+def choice_unknown(plan: Plan) -> Iterator[Finding]:
+    release = required(plan).release
+    if release is None:
+        raise NotApplicable("the configuration is not that of one of verl's own trainers")
+    for key, choice in CHOICES.items():
+        value = own_value(plan, key)
+        if value is None or not isinstance(value.value, str) or (key, value.value) in release.words:
+            continue
+        if choice.applies(lambda name: _known(plan, name)):
+            yield from _refused(plan, release, choice, value)
+
+
+def _refused(plan: Plan, release: Release, choice: Choice, value: Value) -> Iterator[Finding]:
+    word = str(value.value)
+
+    def refuses(version: str) -> bool:
+        return choice.refuses(word, version)
+
+    severity = release.severity(refuses)
+    if severity is None:
+        return
+    accepted = choice.accepted(release.versions[0])
+    likely = similar_word(word, accepted)
+    message = (
+        f"{value.assignment}: {release.label} has no such word; expected {', '.join(accepted)}{release.taking(refuses)}"
+    )
+    custom = _custom(plan) if choice.open else None
+    if custom is not None:
+        severity, message = Severity.WARNING, f"{message}, or a word that {custom} adds"
+    yield config_finding(message, value.location, {value.name: likely} if likely is not None else {}, severity=severity)
+
+
+def _custom(plan: Plan) -> str | None:
+    """The setting that makes verl load the user's own code, which may register words."""
+    names = (*CUSTOM_CODE, _MODULES)
+    return next(
+        (name for name in names if (found := plan.own.get(name) or plan.values.get(name)) and found.value), None
+    )
+
+
+def _known(plan: Plan, key: str) -> object:
+    found = own_value(plan, key)
+    return None if found is None else found.value

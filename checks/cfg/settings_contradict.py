@@ -1,0 +1,99 @@
+"""The framework refuses a combination of settings, or misses one that it needs.
+
+## What it does
+Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
+micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
+temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Of SkyRL's `validate_cfg` and of prime-rl's
+validators it applies some, where each setting of the rule is written. Whether batches divide is CFG002's.
+
+## Why it breaks training
+The framework raises when it starts, after the queue, or when its workers start, after Ray.
+
+## How to fix
+Change or remove the setting that the finding names.
+
+## Example
+    ValueError: [actor] You have set both 'actor.ppo_micro_batch_size' AND 'actor.ppo_micro_batch_size_per_gpu'.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Location, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.answers import TODAYS_PRIME
+from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
+from skyrl_doctor.plan.parallel import own_value
+from skyrl_train.config.refusals import Rule
+from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
+from skyrl_train.config.verl_refusals import RULES
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\] You have set both '(?P<total>[\w.]{1,120})' AND '(?P<per_gpu>[\w.]{1,120})'",
+        sample="ValueError: [actor] You have set both 'actor.ppo_micro_batch_size' AND 'actor.ppo_micro_batch_size_per_gpu'. Please remove 'actor.ppo_micro_batch_size'",
+        explain="`{total}` and `{per_gpu}` are both set, and verl takes one of them",
+        remedy="Remove `{total}`.",
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"\] Please set at least one of '(?P<total>[\w.]{1,120})' or '(?P<per_gpu>[\w.]{1,120})'",
+        sample="ValueError: [actor_rollout_ref.rollout] Please set at least one of 'actor_rollout_ref.rollout.log_prob_micro_batch_size' or 'actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu'.",
+        explain="neither `{total}` nor `{per_gpu}` is set",
+        remedy="Set `{per_gpu}` to the sequences that one GPU takes at once, or turn dynamic batches on.",
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"using sequence parallelism for (?:actor/ref policy|critic), you must enable `use_remove_padding`",
+        sample="ValueError: When using sequence parallelism for actor/ref policy, you must enable `use_remove_padding`.",
+        explain="sequence parallelism is on, but `use_remove_padding` is off",
+        remedy="Set `{key:model.remove_padding}=True`, or a sequence parallel size of 1.",
+        keys=("model.remove_padding",),
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"validation gen temperature should be greater than 0|Rollout mode 'sync' has been removed|not implemented pipeline_model_parallel_size > 1",
+        sample="AssertionError: validation gen temperature should be greater than 0 when enabling do_sample",
+        explain="verl refuses a setting of the rollout",
+        remedy="Change the setting that the line names; `skyrl-doctor preflight FILE` names it with its line (CFG012).",
+        versions="verl",
+    ),
+)
+
+
+@check("CFG012", fix="skyrl_train/config/verl_refusals.py")
+def settings_contradict(plan: Plan) -> Iterator[Finding]:
+    release = required(plan).release
+
+    def own(key: str) -> object:
+        found = own_value(plan, key)
+        return None if found is None else found.value
+
+    for rule in _rules(plan):
+        severity = Severity.ERROR if release is None else release.severity(rule.span.holds)
+        if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
+            continue
+        for refusal in rule.judge(own):
+            taken = "" if release is None else release.taking(rule.span.holds)
+            found = plan.own.get(refusal.key)
+            place = None if found is None else found.location
+            yield config_finding(
+                f"{refusal.message}{taken}",
+                place or Location(plan.targets[-1], None, refusal.key),
+                refusal.settings,
+                removes=refusal.removes,
+                severity=severity,
+            )
+
+
+def _rules(plan: Plan) -> tuple[Rule, ...]:
+    if plan.release is not None:
+        return RULES
+    if plan.is_of(SKYRL):
+        return SKYRL_RULES
+    if plan.is_of(TODAYS_PRIME):
+        return PRIME_RULES
+    raise NotApplicable("the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl")

@@ -1,0 +1,33 @@
+"""The record of a rule of a framework on several settings, and of what it refuses (CFG012)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from typing import Any
+
+from skyrl_train.config.releases import ALWAYS, Span
+from skyrl_train.contracts.record import record
+
+Own = Callable[[str], Any]
+"""The value of one of the framework's keys; None if it is not set or not known."""
+
+
+@record(kw_only=True)
+class Refusal:
+    """What verl refuses, at which key, and the settings to change or to remove."""
+
+    key: str
+    message: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    removes: tuple[str, ...] = ()
+
+
+@record
+class Rule:
+    """A rule, the keys without whose values it is silent, and the releases that have it.
+
+    A release that lacks a key of the rule refuses the key already, so `span` tells only of rules that changed.
+    """
+
+    reads: tuple[str, ...]
+    judge: Callable[[Own], Iterator[Refusal]]
+    span: Span = ALWAYS

@@ -1,0 +1,170 @@
+"""Written settings that SkyRL's validate_cfg and prime-rl's validators refuse together (CFG012).
+
+Defaults differ between versions and may lie in another file, so a rule needs that each of its settings is written.
+"""
+
+from collections.abc import Callable, Iterator
+
+from skyrl_train.config.refusals import Own, Refusal, Rule
+
+ALGORITHM, POLICY, PLACEMENT = "trainer.algorithm", "trainer.policy", "trainer.placement"
+ENGINE, STEPS = "generator.inference_engine", "generator.step_wise_trajectories"
+
+
+def _kl(own: Own) -> Iterator[Refusal]:
+    reward, loss = f"{ALGORITHM}.use_kl_in_reward", f"{ALGORITHM}.use_kl_loss"
+    if own(reward) is True and own(loss) is True:
+        yield Refusal(
+            key=loss, message=f"{reward} and {loss} are both true; expected one of them", settings={loss: "false"}
+        )
+
+
+def _critic(own: Own) -> Iterator[Refusal]:
+    key, path = f"{ALGORITHM}.advantage_estimator", "trainer.critic.model.path"
+    if own(key) == "gae" and not own(path):
+        yield Refusal(key=key, message=f"{key} is gae, which trains a critic, but {path} is not set")
+
+
+def _step_wise(own: Own) -> Iterator[Refusal]:
+    key, value = f"{ALGORITHM}.advantage_estimator", own(f"{ALGORITHM}.advantage_estimator")
+    if own(STEPS) is True and value in ("gae", "reinforce++"):
+        yield Refusal(key=key, message=f"{key} is {value}, but {STEPS} is true; expected grpo, rloo or maxrl")
+
+
+def _merged(own: Own) -> Iterator[Refusal]:
+    key = "generator.merge_stepwise_output"
+    if own(key) is True and own(STEPS) is False:
+        yield Refusal(key=key, message=f"{key} is true, but {STEPS} is false", settings={STEPS: "true"})
+
+
+def _kept(own: Own) -> Iterator[Refusal]:
+    key = "trainer.max_ckpts_to_keep"
+    if own(key) == 0 and own(key) is not False:
+        yield Refusal(key=key, message=f"{key} is 0; expected at least 1, or -1 for all", settings={key: "-1"})
+
+
+def _log_probs(own: Own) -> Iterator[Refusal]:
+    key = "generator.sampling_params.logprobs"
+    value = _whole(own(key))
+    if value is not None and value > 1:
+        yield Refusal(key=key, message=f"{key} is {value}; expected 0 or 1", settings={key: "1"})
+
+
+def _prompt(own: Own) -> Iterator[Refusal]:
+    key, other = "generator.max_input_length", "trainer.max_prompt_length"
+    longest, prompt, turns = (_whole(own(name)) for name in (key, other, "generator.max_turns"))
+    if longest is None or prompt is None or turns is None:
+        return
+    if turns == 1 and longest != prompt:
+        yield Refusal(
+            key=key,
+            message=f"{key} is {longest}, but {other} is {prompt}; one turn needs the same",
+            settings={key: str(prompt)},
+        )
+    elif longest < prompt:
+        yield Refusal(key=key, message=f"{key} is {longest}, less than {other} = {prompt}", settings={key: str(prompt)})
+
+
+def _megatron(own: Own) -> Iterator[Refusal]:
+    key = f"{POLICY}.sequence_parallel_size"
+    size, strategy = _whole(own(key)), "trainer.strategy"
+    if own(strategy) == "megatron" and size is not None and size > 1:
+        yield Refusal(key=key, message=f"{key} is {size}, but {strategy} is megatron; expected 1", settings={key: "1"})
+
+
+def _adapter(own: Own) -> Iterator[Refusal]:
+    key, rank = f"{ENGINE}.backend", _whole(own(f"{POLICY}.model.lora.rank"))
+    value = own(key)
+    if rank is not None and rank > 0 and value not in (None, "vllm"):
+        yield Refusal(
+            key=key, message=f"{key} is {value}, which takes no adapters; expected vllm", settings={key: "vllm"}
+        )
+
+
+def _colocated(own: Own) -> Iterator[Refusal]:
+    """The engines take as many GPUs as the policy that shares them."""
+    if own(f"{PLACEMENT}.colocate_all") is not True:
+        return
+    key, tensor = f"{ENGINE}.num_engines", f"{ENGINE}.tensor_parallel_size"
+    engines, size, gpus = (_whole(own(name)) for name in (key, tensor, f"{PLACEMENT}.policy_num_gpus_per_node"))
+    if engines is None or size is None or gpus is None:
+        return
+    others = [own(f"{ENGINE}.{name}_parallel_size") for name in ("pipeline", "data")]
+    more, nodes = [_whole(other) or 1 for other in others], _whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1
+    used, given = engines * size * more[0] * more[1], gpus * nodes
+    if used != given:
+        yield Refusal(
+            key=key,
+            message=f"{engines} engines x tensor {size}{''.join(f' x {one}' for one in more if one > 1)} = {used} GPUs, "
+            f"but the policy has {given} and {PLACEMENT}.colocate_all is true; expected the same",
+        )
+
+
+def _prime_gpus(own: Own) -> Iterator[Refusal]:
+    names = ("num_train_gpus", "num_infer_gpus", "gpus_per_node")
+    train, inference, node = (_whole(own(f"deployment.{name}")) for name in names)
+    if None not in (train, inference, node) and own("deployment.type") in (None, "single_node"):
+        total = (train or 0) + (inference or 0)
+        if total > (node or 0):
+            yield Refusal(
+                key="deployment.num_train_gpus",
+                message=f"{train} GPUs for training + {inference} for inference = {total}, but deployment.gpus_per_node is {node}",
+            )
+
+
+def _prime_tensor(own: Own) -> Iterator[Refusal]:
+    key = "inference.vllm.tensor_parallel_size"
+    size, gpus = _whole(own(key)), _whole(own("deployment.num_infer_gpus"))
+    if size and gpus and gpus % size and own("deployment.type") in (None, "single_node"):
+        yield Refusal(
+            key=key, message=f"{key} is {size}, which does not divide the {gpus} GPUs of deployment.num_infer_gpus"
+        )
+
+
+def _prime_resume(own: Own) -> Iterator[Refusal]:
+    if own("resume.step") is not None and own("resume.dir") is not None:
+        yield Refusal(
+            key="resume.step",
+            message="resume.step and resume.dir are both set; expected one of them",
+            removes=("resume.step",),
+        )
+
+
+def _prime_cache(own: Own) -> Iterator[Refusal]:
+    key = "inference.vllm.enable_prefix_caching"
+    if own(key) is False and own("inference.kv_cache_offload") is not None:
+        yield Refusal(
+            key=key, message=f"{key} is false, but inference.kv_cache_offload needs it", settings={key: "true"}
+        )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:
+    return Rule(reads, judge)
+
+
+SKYRL_RULES = (
+    _rule(_kl),
+    _rule(_critic, "trainer.critic.model.path"),
+    _rule(_step_wise),
+    _rule(_merged),
+    _rule(_kept),
+    _rule(_log_probs),
+    _rule(_prompt),
+    _rule(_megatron),
+    _rule(_adapter),
+    _rule(
+        _colocated,
+        *(f"{ENGINE}.{name}_parallel_size" for name in ("pipeline", "data")),
+        f"{PLACEMENT}.policy_num_nodes",
+    ),
+)
+PRIME_RULES = (
+    _rule(_prime_gpus, "deployment.type"),
+    _rule(_prime_tensor, "deployment.type"),
+    _rule(_prime_resume),
+    _rule(_prime_cache),
+)

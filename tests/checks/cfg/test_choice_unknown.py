@@ -1,0 +1,95 @@
+"""CFG011."""
+
+from pathlib import Path
+
+import pytest
+
+from plans import found, plan, verdict
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.verl_choices import CHOICES
+from verl_trees import write, write_tree
+
+A, R = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+
+
+def verl(*words: str) -> Plan:
+    return plan(f"python3 -m verl.trainer.main_ppo {' '.join(words)}", "run.sh")
+
+
+def messages(*words: str) -> list[tuple[str, Severity]]:
+    return [(one.message.partition(":")[0], one.severity) for one in found("CFG011", verl(*words))]
+
+
+def test_names_the_words_and_the_likely_one() -> None:
+    assert found("CFG011", verl(f"{A}.loss_agg_mode=token_mean")) == [
+        config_finding(
+            f"{A}.loss_agg_mode = 'token_mean': verl 0.9.1 (the newest release that knows these keys) has no such word; "
+            "expected token-mean, seq-mean-token-sum, seq-mean-token-mean, seq-mean-token-sum-norm, token-sum",
+            Location("run.sh", 1, f"{A}.loss_agg_mode"),
+            {f"{A}.loss_agg_mode": "token-mean"},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "context"),
+    [
+        ("algorithm.adv_estimator=gea", ""),
+        (f"{A}.policy_loss.loss_mode=vanila", ""),
+        (f"{A}.strategy=ddp", ""),
+        ("critic.strategy=ddp", "algorithm.adv_estimator=gae"),
+        (f"{A}.kl_loss_type=k4", f"{A}.use_kl_loss=True"),
+        ("algorithm.kl_penalty=k4", "algorithm.use_kl_in_reward=True"),
+        ("algorithm.kl_ctrl.type=adaptiv", "algorithm.use_kl_in_reward=True"),
+        (f"{A}.optim.lr_scheduler_type=linear", ""),
+        (f"{R}.name=vlm", ""),
+        ("reward.reward_manager.name=nave", ""),
+        (f"{A}.router_replay.mode=R5", ""),
+    ],
+)
+def test_a_word_that_no_release_has_is_an_error(word: str, context: str) -> None:
+    key, _, value = word.partition("=")
+    assert messages(word, context) == [(f"{key} = '{value}'", Severity.ERROR)]
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_each_word_of_the_newest_release_is_silent(key: str) -> None:
+    for word in CHOICES[key].accepted("0.9.1"):
+        assert messages(f"++{key}={word}") == []
+
+
+def test_a_word_of_older_releases_alone_is_a_warning() -> None:
+    (finding,) = found("CFG011", verl(f"{R}.mode=sync"))
+    assert finding.severity is Severity.WARNING
+    assert finding.message.endswith("expected async; 0.3.0.post0 to 0.6.1 take it")
+
+
+def test_code_of_the_user_may_add_a_word() -> None:
+    (finding,) = found("CFG011", verl("algorithm.adv_estimator=mine", "custom_reward_function.path=reward.py"))
+    assert finding.severity is Severity.WARNING
+    assert finding.message.endswith("or a word that custom_reward_function.path adds")
+
+
+def test_a_checkout_has_words_of_its_own(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fork", "0.9.1")
+    script = write(root / "run.sh", "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=mine\n")
+    for source, expected in (('@register_adv_est("mine")\n', []), ('@register_adv_est("other")\n', [Severity.ERROR])):
+        write(root / "verl/trainer/ppo/core_algos.py", source)
+        made = load(LocalMachine(), (str(script),))
+        assert [one.severity for one in found("CFG011", made)] == expected
+
+
+def test_an_unused_setting_and_an_unknown_value_are_silent() -> None:
+    assert messages(f"{A}.kl_loss_type=k4", "critic.strategy=ddp", "algorithm.adv_estimator=$ESTIMATOR") == []
+
+
+def test_other_trainers_are_not_judged() -> None:
+    made = plan("python3 -m recipe.dapo.main_dapo algorithm.adv_estimator=mine actor_rollout_ref.rollout.n=2", "run.sh")
+    assert verdict("CFG011", made) == (
+        Status.SKIP,
+        "the configuration is not that of one of verl's own trainers",
+    )

@@ -1,0 +1,146 @@
+"""CFG012."""
+
+import pytest
+
+from plans import example, found, plan, verdict
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+
+A, R, M, REF = (
+    "actor_rollout_ref.actor",
+    "actor_rollout_ref.rollout",
+    "actor_rollout_ref.model",
+    "actor_rollout_ref.ref",
+)
+MICRO, LOG = "ppo_micro_batch_size", "log_prob_micro_batch_size"
+WHOLE = (
+    "trainer.n_gpus_per_node=8", "data.train_batch_size=64", f"{A}.ppo_mini_batch_size=32", f"{A}.{MICRO}_per_gpu=2",
+    f"{R}.{LOG}_per_gpu=2", f"{REF}.{LOG}_per_gpu=2", f"{R}.name=vllm", "algorithm.adv_estimator=grpo",
+)  # fmt: skip
+CRITIC = ("algorithm.adv_estimator=gae", f"critic.{MICRO}_per_gpu=2")
+MEGATRON = ("model_engine=megatron",)
+RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    ((), f"{A}.{MICRO}=4", f"{A}.use_dynamic_bsz=True"),
+    ((f"{A}.{MICRO}=8",), f"{A}.ppo_epochs=1", f"{A}.{MICRO}_per_gpu=null"),
+    ((), f"{A}.{MICRO}_per_gpu=null", f"{A}.{MICRO}_per_gpu=1"),
+    ((), f"{R}.{LOG}_per_gpu=null", f"{R}.{LOG}_per_gpu=4"),
+    ((f"{A}.use_kl_loss=True",), f"{REF}.{LOG}_per_gpu=null", f"{REF}.{LOG}_per_gpu=4"),
+    ((f"{A}.{MICRO}_per_gpu=null",), f"{A}.{MICRO}=12", f"{A}.{MICRO}=16"),
+    ((f"{A}.{MICRO}_per_gpu=null",), f"{A}.{MICRO}=4", f"{A}.{MICRO}=8"),
+    (CRITIC, f"critic.{MICRO}_per_gpu=null", f"critic.{MICRO}_per_gpu=1"),
+    (CRITIC, "critic.ppo_mini_batch_size=128", "critic.ppo_mini_batch_size=64"),
+    ((f"{M}.use_remove_padding=False",), f"{A}.ulysses_sequence_parallel_size=2", f"{A}.ulysses_sequence_parallel_size=1"),
+    ((f"{R}.val_kwargs.do_sample=True",), f"{R}.temperature=0", f"{R}.temperature=0.6"),
+    ((), f"{M}.lora_rank=513", f"{M}.lora_rank=512"),
+    ((f"{R}.tensor_model_parallel_size=2",), f"{R}.expert_parallel_size=4", f"{R}.expert_parallel_size=2"),
+    ((), f"{R}.pipeline_model_parallel_size=2", f"{R}.pipeline_model_parallel_size=1"),
+    ((), f"+{R}.moe_tensor_parallel_size=2", f"+{R}.moe_tensor_parallel_size=1"),
+    ((f"{R}.disaggregation.enabled=True",), f"{R}.name=trtllm", f"{R}.name=vllm"),
+    ((), f"{A}.strategy=megatron", f"{A}.strategy=fsdp2"),
+    (("algorithm.use_kl_in_reward=True", "algorithm.kl_ctrl.type=adaptive"), "algorithm.kl_ctrl.horizon=0", "algorithm.kl_ctrl.horizon=1"),
+    ((), f"{A}.clip_ratio_c=1.0", f"{A}.clip_ratio_c=3.0"),
+    (("trainer.resume_mode=resume_path",), "trainer.resume_from_path=/c/last", "trainer.resume_from_path=/c/global_step_7"),
+    ((), f"{R}.trace.max_samples_per_step_per_worker=-1", f"{R}.trace.max_samples_per_step_per_worker=0"),
+)  # fmt: skip
+"""Of each rule: what stands around it, a word that verl refuses, and its healthy neighbour."""
+
+
+def verl(*words: str, version: str | None = None) -> Plan:
+    text = f"python3 -m verl.trainer.main_ppo {' '.join((*WHOLE, *words))}"
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": text})
+    return load(machine, ("run.sh",), verl_version=version)
+
+
+@pytest.mark.parametrize(("around", "faulty", "healthy"), RULES)
+def test_each_rule_refuses_and_its_neighbour_is_silent(around: tuple[str, ...], faulty: str, healthy: str) -> None:
+    refused = found("CFG012", verl(*around, faulty))
+    assert [one.severity for one in refused] == [Severity.ERROR]
+    assert found("CFG012", verl(*around, healthy)) == []
+
+
+def test_names_both_sizes_and_the_one_to_remove() -> None:
+    total, per_gpu = f"{A}.{MICRO}", f"{A}.{MICRO}_per_gpu"
+    assert found("CFG012", verl(f"{total}=4")) == [
+        config_finding(
+            f"{total} = 4 and {per_gpu} = 2 are both set; expected one of them, remove {total}",
+            Location("run.sh", 1, total),
+            removes=(total,),
+        )
+    ]
+
+
+def test_a_rule_that_changed_is_judged_by_the_release() -> None:
+    both = (f"{R}.multi_turn.enable=True", "algorithm.adv_estimator=rloo")
+    assert [one.severity for one in found("CFG012", verl(*both, version="0.4.1"))] == [Severity.ERROR]
+    assert found("CFG012", verl(*both, version="0.9.1")) == []
+    critic = (
+        *CRITIC,
+        "critic.strategy=fsdp",
+        "critic.ulysses_sequence_parallel_size=2",
+        "critic.model.use_remove_padding=False",
+    )
+    assert [one.severity for one in found("CFG012", verl(*critic, version="0.7.1"))] == [Severity.ERROR]
+    assert found("CFG012", verl(*critic, version="0.9.1")) == []
+
+
+@pytest.mark.parametrize("word", [f"{A}.{MICRO}_per_gpu=$MICRO", f"{A}.use_dynamic_bsz=$DYNAMIC"])
+def test_a_value_that_is_not_known_is_silent(word: str) -> None:
+    assert found("CFG012", verl(f"{A}.{MICRO}=8", word)) == []
+
+
+SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("trainer.algorithm.use_kl_in_reward=true",), "trainer.algorithm.use_kl_loss=true", "trainer.algorithm.use_kl_loss=false"),
+    ((), "trainer.algorithm.advantage_estimator=gae", "trainer.algorithm.advantage_estimator=grpo"),
+    (("generator.step_wise_trajectories=true",), "trainer.algorithm.advantage_estimator=reinforce++", "trainer.algorithm.advantage_estimator=rloo"),
+    (("generator.merge_stepwise_output=true",), "generator.step_wise_trajectories=false", "generator.step_wise_trajectories=true"),
+    ((), "trainer.max_ckpts_to_keep=0", "trainer.max_ckpts_to_keep=-1"),
+    ((), "generator.sampling_params.logprobs=5", "generator.sampling_params.logprobs=1"),
+    (("generator.max_turns=1", "trainer.max_prompt_length=512"), "generator.max_input_length=1024", "generator.max_input_length=512"),
+    (("generator.max_turns=4", "trainer.max_prompt_length=512"), "generator.max_input_length=256", "generator.max_input_length=1024"),
+    (("trainer.strategy=megatron",), "trainer.policy.sequence_parallel_size=2", "trainer.policy.sequence_parallel_size=1"),
+    (("trainer.policy.model.lora.rank=8",), "generator.inference_engine.backend=sglang", "generator.inference_engine.backend=vllm"),
+    (
+        ("trainer.placement.colocate_all=true", "trainer.placement.policy_num_gpus_per_node=8", "generator.inference_engine.tensor_parallel_size=2"),
+        "generator.inference_engine.num_engines=8",
+        "generator.inference_engine.num_engines=4",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("around", "faulty", "healthy"), SKYRL)
+def test_skyrl_refuses_and_the_neighbour_is_silent(around: tuple[str, ...], faulty: str, healthy: str) -> None:
+    def made(word: str) -> Plan:
+        return plan(f"python3 -m skyrl.train.entrypoints.main_base {' '.join((*around, word))}", "run.sh")
+
+    assert [one.severity for one in found("CFG012", made(faulty))] == [Severity.ERROR]
+    assert found("CFG012", made(healthy)) == []
+
+
+@pytest.mark.parametrize(
+    ("faulty", "healthy"),
+    [
+        ("[deployment]\ngpus_per_node = 8\nnum_train_gpus = 6\nnum_infer_gpus = 4", "[deployment]\ngpus_per_node = 8\nnum_train_gpus = 4\nnum_infer_gpus = 4"),
+        ("[inference.vllm]\ntensor_parallel_size = 3\n[deployment]\nnum_infer_gpus = 4", "[inference.vllm]\ntensor_parallel_size = 2\n[deployment]\nnum_infer_gpus = 4"),
+        ("[resume]\nstep = 3\ndir = 'c/step_3'", "[resume]\nstep = 3"),
+        ("[inference.vllm]\nenable_prefix_caching = false\n[inference.kv_cache_offload]\ntype = 'native'", "[inference.kv_cache_offload]\ntype = 'native'"),
+    ],
+)  # fmt: skip
+def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str) -> None:
+    head = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n"
+    assert [one.severity for one in found("CFG012", plan(head + faulty, "rl.toml"))] == [Severity.ERROR]
+    assert found("CFG012", plan(head + healthy, "rl.toml")) == []
+
+
+def test_silent_on_clean_configurations() -> None:
+    assert found("CFG012", example("examples/verl/grpo_mig20.sh")) == []
+    assert verdict("CFG012", example("examples/mig20.toml")) == (
+        Status.SKIP,
+        "the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl",
+    )
+    dapo = plan(
+        "python3 -m recipe.dapo.main_dapo actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=m", "run.sh"
+    )
+    assert verdict("CFG012", dapo)[0] is Status.SKIP
