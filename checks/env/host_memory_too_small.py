@@ -1,4 +1,4 @@
-"""The job has less host memory than the run needs.
+"""The job has less host memory than the run needs, so the host runs out of memory.
 
 ## What it does
 Takes the smallest of the node's memory, the memory limits of the job's control groups and the job's Slurm request,
@@ -47,6 +47,8 @@ from skyrl_train.node.host_memory import (
 
 RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
 CAUSE = "the job used more host memory than it was given"
+
+KEYS = ("model.path", "actor.param_offload", "actor.optimizer_offload", "data.loader_workers", "rollout.agent_workers")
 
 SIGNATURES = (
     Signature(

@@ -1,4 +1,4 @@
-"""The model and its training state do not fit on the GPU.
+"""The model and its training state do not fit on the GPU: out of memory.
 
 ## What it does
 Adds up the memory that an update needs independently of the batch: weights in their master precision, gradients,
@@ -39,7 +39,6 @@ SIGNATURES = (
         sample=OOM_SAMPLE,
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         steps=False,
         versions="torch",
     ),
@@ -48,7 +47,6 @@ SIGNATURES = (
         sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         steps=False,
         versions="torch, vllm",
     ),

@@ -27,16 +27,21 @@ class Group:
     cluster: Cluster
 
 
-def find_unknown(scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool) -> Choice:
+def find_unknown(
+    scans: Sequence[Scan], order: Order, done: Line | None, survived: Iterable[Line], *, with_tracebacks: bool
+) -> Choice:
     """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, and
-    last an error that only follows from another. What stands above the end of the run was survived by it."""
+    last an error that only follows from another. What stands above the end of the run was survived by it, as were the known
+    failures in `survived`."""
+    ended_nothing = {(line.file, line.number) for line in survived}
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
     main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
     suspects = [scan for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
     by_weight = {
         weight: [scan.suspect for scan in suspects if scan.suspect and scan.weight is weight] for weight in Weight
     }
-    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    ends = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    tracebacks = [line for line in ends if (line.file, line.number) not in ended_nothing]
     clusters = {scan.suspect: scan.cluster for scan in suspects}
     for lines in (by_weight[Weight.EXCEPTION], by_weight[Weight.ERROR], cascades, tracebacks, by_weight[Weight.NOTE]):
         left = [line for line in lines if done is None or _is_after_end(line, done, order)]

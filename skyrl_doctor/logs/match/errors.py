@@ -56,7 +56,7 @@ _RESULTING = re.compile(
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|failure detected by watchdog|Stack trace of the failed collective)"
-    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|Traceback \(most recent call last\):$"
+    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b"
 )
 """Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
 nothing of the other end, and those that repeat another."""
@@ -67,6 +67,8 @@ _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 _HARMLESS = re.compile(
     r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented"
 )
+_TRACEBACK = "Traceback (most recent call last):"
+"""Not this line but the last one of a traceback says what happened."""
 _GOES_ON = re.compile(
     r"(?i)\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bproceeding without\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b"
     r"|\brecovered\b|\bhandled\b|\b(?:is|are|was|as) expected\b|\bexpected (?:while|during|when|on)\b|\(expected\b"
@@ -103,6 +105,8 @@ def weigh(text: str) -> Weight | None:
     if _NCCL_ERROR.search(head):
         return Weight.ERROR
     if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
+        return None
+    if head.endswith(_TRACEBACK, header.end):
         return None
     if _EXCEPTION.match(head) or _EXCEPTION.match(head, header.end):
         return _weigh_exception(head, header)

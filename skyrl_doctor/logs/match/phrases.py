@@ -38,6 +38,9 @@ RUN_END = (
 )
 """Lines with which a run ends, whether it failed or not."""
 
+ANSWERED = b'/completions HTTP/1.1" 200'
+"""In a line of a model server that answered a request."""
+
 WATCH_PREFIX = b"skyrl-doctor watch: "
 """The start of the lines that the watch writes into a job's log: they mention failures, and report none."""
 
@@ -77,6 +80,7 @@ _TEARDOWN = re.compile(
 
 _TOLERATED = re.compile(
     rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
+    rb"|\.py:\d{1,6}: \w{0,30}Warning: (?:An issue occurred while importing|Failed to (?:load|import)|Could not (?:load|import))"
 )
 
 
