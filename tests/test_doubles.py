@@ -23,7 +23,7 @@ PACKAGES = sorted(
 """Tests that put a module of their own in the place of another package's."""
 
 
-@pytest.mark.parametrize("double", (*DOUBLES, *PACKAGES))
+@pytest.mark.parametrize("double", [*DOUBLES, *PACKAGES])
 def test_a_double_is_listed(double: str) -> None:
     assert f"`{double}`" in PAGE
 
