@@ -27,7 +27,7 @@ _TRAINER_END = (
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
-    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): ",
+    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): |^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?-{0,2}\w",
     r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bCheck failed: |\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$|: line \d+: +\d+ (?:Killed|Aborted)\b",
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^[\w./-]{1,200}: (?:line \d{1,6}: )?[^:\n]{1,200}: (?:Permission denied|unbound variable)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bFailed to connect to GCS within \d{1,6} seconds\b|\bUnhandled exception\b|\bCannot load symbol |\bhas detected the following error: |\bNo solution found when resolving\b",
@@ -79,7 +79,7 @@ _TRIES_AGAIN = re.compile(
 _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
-    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
+    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|\b[\w./-]+\.py:\d+\] {3,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
     r"|^[+-]?\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
 )
 """Lines of a program, a test or an agent that hold the words of an error."""

@@ -27,14 +27,16 @@ DONE = (
 
 RUN_START = (
     r"\bvLLM API server version\b|\bStarted a local Ray instance\b|\bConnecting to existing Ray cluster at address\b|\bStarting RL run\b"
-    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b"
+    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b|\bwandb: Tracking run with wandb version\b"
 )
 """Lines that a run writes once, when it starts. Only after the end of a run do they begin another one."""
 
 RUN_END = (
     r"\bslurmstepd: error: \*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT\b|\bRuntimeError: Engine core initialization failed\b"
     r"|\bApplication shutdown complete\b|\bSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\b"
-    r"|\belastic\.multiprocessing\.errors\.ChildFailedError:"
+    r"|\belastic\.multiprocessing\.errors\.ChildFailedError:|\bRuntimeError: Engine process failed to start\b"
+    r"|^[\w./-]{1,100}\.py: error: (?:unrecognized arguments|argument |the following arguments)"
+    r"|^SyntaxError: |\bwandb\.errors\.(?:\w{1,20}\.)?UsageError: api_key not configured"
 )
 """Lines with which a run ends, whether it failed or not."""
 
