@@ -48,6 +48,15 @@ SIGNATURES = {
             versions="vllm",
         ),
     ),
+    "request-refused": (
+        Signature(
+            pattern=r"\bError in preprocessing prompt inputs\b|^ERROR: {1,8}Exception in ASGI application$",
+            sample="ERROR 03-02 04:01:14 [serving_chat.py:251] Error in preprocessing prompt inputs",
+            explain="the model server refused a request; the exception below has the reason",
+            role=Part.CASCADE,
+            versions="vllm",
+        ),
+    ),
     "worker-proc-failed": (
         Signature(
             pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b|Engine process failed to start|Background loop (?:has errored|is stopped)|AsyncLLMEngine has failed|\bMQEngineDeadError\b",

@@ -15,9 +15,15 @@ DOUBLES = sorted(
     for path in (ROOT / "tests").glob(place)
     if not path.name.startswith("__")
 )
+PACKAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "tests").rglob("test_*.py")
+    if re.search(r"sys\.modules, .*\bModuleType\(", path.read_text(encoding="utf-8"))
+)
+"""Tests that put a module of their own in the place of another package's."""
 
 
-@pytest.mark.parametrize("double", DOUBLES)
+@pytest.mark.parametrize("double", [*DOUBLES, *PACKAGES])
 def test_a_double_is_listed(double: str) -> None:
     assert f"`{double}`" in PAGE
 

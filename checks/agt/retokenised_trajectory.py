@@ -43,4 +43,11 @@ SIGNATURES = (
         explain=CAUSE,
         versions="verl",
     ),
+    Signature(
+        pattern=r"^assert \w{1,40}\[: ?len\((?P<prefix>\w{0,20}token_prefix)\)\] == (?P=prefix)\b|^\s*assert token_prefix_with_turn\b",
+        sample="assert token_prefix_with_turn[: len(token_prefix)] == token_prefix, (",
+        explain="the tokens of an earlier turn are not the start of the next turn's prompt: the chat template or the tokenizer changes text that was already written",
+        remedy="Use a chat template that only appends: Qwen3's removes the reasoning of earlier turns. `skyrl-train show --tokenizer DIR` compares the tokens of a rollout with those of its text.",
+        versions="prime-rl",
+    ),
 )

@@ -46,6 +46,15 @@ from skyrl_train.contracts.violation import Violation
 
 CAUSE = "the batch size is not divisible by the number of workers"
 
+KEYS = (
+    "data.train_batch_size",
+    "rollout.n",
+    "actor.ppo_mini_batch_size",
+    "actor.micro_batch_size_per_gpu",
+    "slurm.gpus_per_node",
+    "slurm.nodes",
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"only support equal chunk",

@@ -33,6 +33,8 @@ from skyrl_train.config.context import call_violations, trajectory_violations
 from skyrl_train.contracts.violation import Violation
 
 CONTEXT = r"context (?:size|limit|length|window)\b"
+SERVER = r"(?:\bserving_\w{1,30}\.py:\d{1,6}\]|(?:^|\s)vllm\.exceptions\.VLLMValidationError:)"
+"""In a line of a model server about a request that it refuses."""
 CAUSE = "the request asked for more tokens than the context has left"
 
 LOWER = "Lower the tokens that a call may generate (`{key:rollout.max_tokens}`) so that the longest prompt and the answer fit into `{key:rollout.max_model_len}`, or raise that one if the model and the memory allow it."
@@ -45,7 +47,6 @@ SIGNATURES = (
         sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
         explain="prompt {prompt} + max_tokens {asked} exceeds the context of {limit} tokens",
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm < 0.20",
     ),
     Signature(
@@ -53,15 +54,22 @@ SIGNATURES = (
         sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm < 0.20",
     ),
     Signature(
+        pattern=rf"{SERVER}.{{0,300}}\bmaximum context length is \d+ tokens",
+        sample="(APIServer pid=1) vllm.exceptions.VLLMValidationError: This model's maximum context length is 8192 tokens. However, you requested 512 output tokens and your prompt contains at least 7681 input tokens.",
+        explain=CAUSE,
+        remedy=LOWER,
+        versions="vllm",
+        request=True,
+    ),
+    Signature(
         pattern=r"maximum context length is \d+ tokens.{0,120}(?:you requested|your request has|your prompt contains|resulted in)",
+        unless=SERVER,
         sample="openai.BadRequestError: Error code: 400 - This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm 0.20 - 0.27",
     ),
     Signature(
@@ -69,7 +77,6 @@ SIGNATURES = (
         sample="ValueError: max_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer output tokens.",
         explain="max_tokens {asked} exceeds max_model_len {limit}",
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm >= 0.33",
     ),
     Signature(
@@ -77,7 +84,6 @@ SIGNATURES = (
         sample="ValueError: Prompt length (4100) leaves no room to generate within the model's maximum context length (4096); need at least 1 token of headroom.",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm, verl 0.9",
     ),
     Signature(
@@ -85,7 +91,6 @@ SIGNATURES = (
         sample="the request exceeds the available context size (4096 tokens), try increasing it",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="llama.cpp, anthropic, vllm",
         unless=r"(?i:truncat|skipp|dropp|filter)",
     ),
@@ -94,7 +99,6 @@ SIGNATURES = (
         sample="ValueError: The decoder prompt (length 5120) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
         explain="the prompt alone is longer than the context of the model server",
         remedy=SHORTER,
-        keys=KEYS,
         versions="vllm 0.8 - 0.12",
     ),
     Signature(
@@ -102,7 +106,6 @@ SIGNATURES = (
         sample="ValueError: Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5297 tokens: 1297 tokens from the input messages and 4000 tokens for the completion.",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="sglang, litellm",
     ),
     Signature(
@@ -110,7 +113,6 @@ SIGNATURES = (
         sample="RuntimeError: Prompt length 2310 is longer than 1024.",
         explain="a prompt is longer than its limit, or leaves no room for an answer",
         remedy=SHORTER,
-        keys=KEYS,
         versions="verl",
     ),
     Signature(
@@ -118,7 +120,6 @@ SIGNATURES = (
         sample="VLLMValidationError: You passed 33000 input tokens and requested 0 output tokens. However, the model's context length is only 32768 tokens",
         explain=CAUSE,
         remedy=LOWER,
-        keys=KEYS,
         versions="vllm >= 0.14",
     ),
 )

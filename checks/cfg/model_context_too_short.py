@@ -27,6 +27,8 @@ from skyrl_train.config.models import longest_context
 
 CAUSE = "max_model_len exceeds the model's context"
 
+KEYS = ("model.path", "rollout.max_model_len")
+
 SIGNATURES = (
     Signature(
         pattern=r"is greater than the derived max_model_len",

@@ -30,6 +30,8 @@ CAUSE = "the server was started without a parser for tool calls, or with an unkn
 BOTH = "Start vLLM with `--enable-auto-tool-choice --tool-call-parser NAME`, or set `{key:rollout.auto_tool_choice}` and `{key:rollout.tool_call_parser}`. NAME is that of the model's family: `hermes` for Qwen2.5 and most fine-tunes."
 LIST = "Choose a name from the list in the error. It grows with vLLM: a parser for a new model needs a newer vLLM, or a plugin (`--tool-parser-plugin`)."
 
+KEYS = ("rollout.auto_tool_choice", "rollout.tool_call_parser", "model.path")
+
 SIGNATURES = (
     Signature(
         pattern=r"tool choice requires --enable-auto-tool-choice",

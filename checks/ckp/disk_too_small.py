@@ -39,6 +39,8 @@ NO_DISK_ABOVE = r"/multiprocessing/(?:synchronize|heap|shared_memory|queues)\.py
 
 CAUSE = "the disk, its inodes or your quota is used up (df -h, df -i, quota -s); keep fewer checkpoints or write them elsewhere"
 
+KEYS = ("trainer.checkpoint_dir", "trainer.save_every_steps", "trainer.checkpoints_to_keep")
+
 SIGNATURES = (
     Signature(
         pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",

@@ -32,6 +32,8 @@ from skyrl_train.contracts.checkpoints.layout import TRACKER
 STARTED_ANEW = "the run did not find its checkpoint and started from the model"
 NOT_FOUND = "the run did not find the checkpoint to resume from"
 
+KEYS = ("trainer.resume", "trainer.checkpoint_dir")
+
 SIGNATURES = (
     Signature(
         pattern=r"[Cc]heckpoint tracker file does not exist|^Training from scratch",

@@ -28,6 +28,8 @@ from skyrl_train.contracts.checkpoints.rules import world_fault
 
 CAUSE = "the checkpoint was written by a different number of GPUs"
 
+KEYS = ("trainer.checkpoint_dir", "slurm.gpus_per_node", "slurm.nodes")
+
 SIGNATURES = (
     Signature(
         pattern=r"No such file or directory.{0,300}(?:model|optim|extra_state)_world_size_\d+_rank_\d+\.pt",

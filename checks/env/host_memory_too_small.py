@@ -1,4 +1,4 @@
-"""The job has less host memory than the run needs.
+"""The job has less host memory than the run needs, so the host runs out of memory.
 
 ## What it does
 Takes the smallest of the node's memory, the memory limits of the job's control groups and the job's Slurm request,
@@ -47,30 +47,38 @@ from skyrl_train.node.host_memory import (
 
 RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
 CAUSE = "the job used more host memory than it was given"
+MORE = "Request more host memory (Slurm: `--mem`), or keep less on the host: no optimizer offloading (`{key:actor.optimizer_offload}`), fewer data loader workers (`{key:data.loader_workers}`). `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
+MORE_FOR_RAY = "Put less on the node or request more memory: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`), no optimizer offloading (`{key:actor.optimizer_offload}`). Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
+
+KEYS = ("model.path", "actor.param_offload", "actor.optimizer_offload", "data.loader_workers", "rollout.agent_workers")
 
 SIGNATURES = (
     Signature(
         pattern=r"killed due to memory pressure \(OOM\)",
         sample="(raylet) 2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab12, IP: 10.0.0.5)",
         explain=RAY_ENDED_WORKERS,
+        remedy=MORE_FOR_RAY,
         versions="ray",
     ),
     Signature(
         pattern=r"\bray\.exceptions\.OutOfMemoryError\b",
         sample="ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
         explain=RAY_ENDED_WORKERS,
+        remedy=MORE_FOR_RAY,
         versions="ray",
     ),
     Signature(
         pattern=r"\boom[-_]kill\b|Memory cgroup out of memory|\bOOM Killed\b",
         sample="slurmstepd: error: Detected 1 oom-kill event(s) in StepId=4711.batch. Some of your processes may have been killed by the cgroup out-of-memory handler.",
         explain="the job used more host memory than Slurm gave it",
+        remedy=MORE,
         versions="slurm",
     ),
     Signature(
         pattern=r"CUDA error: out of memory",
         sample="RuntimeError: CUDA error: out of memory",
         explain="the host has no memory left for a pinned copy; CUDA reports that in the same words",
+        remedy=MORE,
         versions="torch, vllm",
         near=r"pin_memory ?= ?True|\.pin_memory\(|cudaHostAlloc|cumem\.py\", line \d{1,5}, in sleep",
         within=5,
@@ -80,30 +88,35 @@ SIGNATURES = (
         pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b",
         sample="srun: error: gpu07: task 0: Out Of Memory",
         explain=CAUSE,
+        remedy=MORE,
         versions="slurm",
     ),
     Signature(
         pattern=r"Out of memory: Killed process \d+|invoked oom-killer|running low on memory|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
         sample="kernel: Out of memory: Killed process 81234 (ray::WorkerDict) total-vm:98342100kB, anon-rss:61234000kB",
         explain=CAUSE,
+        remedy=MORE,
         versions="linux, ray",
     ),
     Signature(
         pattern=r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
         sample="RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
         explain=CAUSE,
+        remedy=MORE,
         versions="torch, python",
     ),
     Signature(
         pattern=r"DataLoader worker \(pid\S{0,3} \d+\) is killed by signal: Killed|\bObjectStoreFullError\b",
         sample="RuntimeError: DataLoader worker (pid 8123) is killed by signal: Killed.",
         explain=CAUSE,
+        remedy=MORE,
         versions="torch, ray",
     ),
     Signature(
         pattern=r"\bOUT_OF_ME(?:MORY\b|\+)|\bRayOutOfMemoryError: |\bCannot allocate memory\b|\bcuda(?:HostAlloc|MallocHost|HostRegister)\b.{0,30}(?:out of memory|failed)",
         sample="4711              train OUT_OF_ME+    0:125",
         explain=CAUSE,
+        remedy=MORE,
         versions="slurm, ray < 2.3, libc",
         unless=r"(?i:mlock|memlock|static TLS|ibv?_|hugepage|could not register|requeue)",
     ),
@@ -111,12 +124,14 @@ SIGNATURES = (
         pattern=r"exceeds the memory usage threshold of|\bRay killed (?:this|\d{1,4}) workers?\b",
         sample="(raylet) Memory on the node (IP: 10.0.0.5) was 121.60GB / 128.00GB (0.95), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: ab) because it was the most recently scheduled task",
         explain=CAUSE,
+        remedy=MORE_FOR_RAY,
         versions="ray >= 2.3",
     ),
     Signature(
         pattern=r"\bjob \d{1,12} ended without a report: JobState=OUT_OF_MEMORY\b",
         sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=OUT_OF_MEMORY Reason=OutOfMemory",
         explain=CAUSE,
+        remedy=MORE,
         versions="skyrl-train",
     ),
 )
@@ -125,6 +140,7 @@ TOPIC = Signature(
     pattern=rf"(?i)\b(?:host|system|node|cpu|main|physical) (?:memory|ram)\b.{{0,60}}{FULL}|\b(?:memory|ram) of the (?:host|node|job)\b.{{0,60}}{FULL}|\boom[- ]?killed\b(?!['\"]?[=:] ?false)|\bto free memory \(OOM\)|killed .{{0,60}}out of (?:host |system )?memory|\b{NOT_ENOUGH} (?:host|system|cpu) memory\b",
     sample="ERROR trainer: host memory exhausted: 503.1 of 503.5 GiB used, process was OOM-killed",
     explain=CAUSE,
+    remedy=MORE,
     versions="any",
 )
 

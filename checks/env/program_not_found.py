@@ -45,4 +45,11 @@ SIGNATURES = (
         remedy=REMEDY,
         versions="slurm",
     ),
+    Signature(
+        pattern=r"\bFATAL: {1,8}\"(?P<program>[^\"\n]{1,300})\": executable file not found in \$PATH",
+        sample='FATAL:   "my-trainer": executable file not found in $PATH',
+        explain="the program {program} is not installed in the job's container",
+        remedy="Name the program with the full path that it has in the container (`apptainer exec IMAGE which PROGRAM` shows it), or use an image that has it.",
+        versions="apptainer, singularity",
+    ),
 )

@@ -104,6 +104,16 @@ SIGNATURES = (
         remedy=f"{HEADERS} No compiler: {COMPILER}",
         versions="cython, cmake, ld",
     ),
+    Signature(
+        pattern=r"\bCalledProcessError: Command '\['[^'\n]{0,200}(?:gcc|cc|clang)', ",
+        near=r"triton/runtime/build\.py",
+        within=6,
+        sample="subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpa1b2c3d4/main.c', '-O3', '-shared', '-lcuda']' returned non-zero exit status 1.",
+        explain="Triton could not compile its driver module: mostly the headers of this Python or the library libcuda are missing",
+        remedy="The compiler's own lines stand above the traceback, or run the command of this line by hand. `Python.h` missing: use an interpreter with headers (uv's Pythons have them) or install python3-dev. `-lcuda` not found: the node has no GPU driver, or `LIBRARY_PATH` lacks its stubs.",
+        versions="triton",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

@@ -30,6 +30,8 @@ from skyrl_doctor.plan.model import Plan
 NO_KEY = "W&B has no key in the process that logs"
 NO_VALID_KEY = "W&B has no key or a wrong one in the process that logs"
 
+KEYS = ("trainer.logger",)
+
 SIGNATURES = (
     Signature(
         pattern=r"\bapi_key not configured \(no-tty\)",

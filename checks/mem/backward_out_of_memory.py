@@ -46,14 +46,17 @@ KEYS = (
     "rollout.gpu_memory_utilization",
 )
 
+IN_OPTIMIZER = r"torch/optim/|deepspeed/ops/adam/|apex/optimizers/|bitsandbytes/optim/|\b_init_group\b|\bexp_avg|\binitialize_optimizer_states\b"
+"""Frames of an optimizer: it creates its states in its first step, and they belong to the training's memory (MEM001)."""
+
 SIGNATURES = (
     Signature(
         pattern=TORCH_OOM,
         sample=OOM_SAMPLE,
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         versions="torch, verl",
+        unless_above=IN_OPTIMIZER,
         near=r"entropy_from_logits|log_?probs?_from_logits|\.backward\(|run_backward|\bupdate_(?:actor|policy|critic)\b|backward pass",
         refines=("MEM001",),
     ),
@@ -62,11 +65,11 @@ SIGNATURES = (
         sample=OOM_SAMPLE,
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         versions="torch, verl, prime-rl",
         near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
         within=120,
         unless="wake_up|cumem",
+        unless_above=IN_OPTIMIZER,
         refines=("MEM001",),
     ),
     Signature(
@@ -74,7 +77,6 @@ SIGNATURES = (
         sample=OOM_SAMPLE,
         explain=LATER,
         remedy=LESS,
-        keys=KEYS,
         versions="torch",
         steps=True,
         refines=("MEM001",),

@@ -28,6 +28,13 @@ from skyrl_doctor.plan.model import Plan
 
 CAUSE = "gpu_memory_utilization leaves vLLM too little memory for the KV cache of one request"
 
+KEYS = (
+    "rollout.gpu_memory_utilization",
+    "rollout.max_model_len",
+    "rollout.max_sequences",
+    "rollout.tensor_parallel_size",
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"No available memory for the cache blocks|To serve at least one request with the model'?s max seq len",

@@ -1,4 +1,4 @@
-"""The model and its training state do not fit on the GPU.
+"""The model and its training state do not fit on the GPU: out of memory.
 
 ## What it does
 Adds up the memory that an update needs independently of the batch: weights in their master precision, gradients,
@@ -35,11 +35,20 @@ KEYS = ("model.path", "model.lora_rank", "actor.param_offload", "rollout.gpu_mem
 
 SIGNATURES = (
     Signature(
+        pattern=rf"\[(?:core|gpu_worker|gpu_model_runner|multiproc_executor)\.py:\d{{1,6}}\].{{0,300}}(?:{TORCH_OOM})",
+        sample="ERROR 03-02 04:01:14 [core.py:1108] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 79.10 GiB",
+        explain="vLLM ran out of GPU memory: the model and what it needs while it runs exceed the memory that is free",
+        remedy="`nvidia-smi` on the node shows whether another process holds memory. Spread the model over more GPUs (`{key:rollout.tensor_parallel_size}`) or use a smaller or quantised one. Out of memory during compilation or while CUDA graphs are captured: lower `{key:rollout.gpu_memory_utilization}` or `{key:rollout.max_sequences}`, or turn `{key:rollout.enforce_eager}` on.",
+        keys=("model.path", "rollout.gpu_memory_utilization", "rollout.tensor_parallel_size", "rollout.enforce_eager"),
+        steps=False,
+        unless="wake_up|cumem",
+        versions="vllm",
+    ),
+    Signature(
         pattern=TORCH_OOM,
         sample=OOM_SAMPLE,
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         steps=False,
         versions="torch",
     ),
@@ -48,7 +57,6 @@ SIGNATURES = (
         sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         explain=CAUSE,
         remedy=SMALLER,
-        keys=KEYS,
         steps=False,
         versions="torch, vllm",
     ),

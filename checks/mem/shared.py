@@ -1,6 +1,6 @@
 """How programs report that a GPU has no memory left."""
 
-ALLOCATOR_ERRORS = r"\b(?:NPU|XPU|MUSA|HPU) out of memory|Failed to CUDA (?:calloc|malloc|host alloc)|(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
+ALLOCATOR_ERRORS = r"\b(?:NPU|XPU|MUSA|HPU) out of memory|Failed to CUDA (?:calloc|malloc|host alloc)|(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|Ran out of memory in memory space hbm|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
 TORCH_OOM = r"CUDA out of memory\. Tried to allocate(?: (?P<size>[\d.]+ [KMGT]i?B)\. GPU \d+ has a total capacity of (?P<total>[\d.]+ [KMGT]i?B))?|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory"
 """What torch prints."""
 OOM = rf"{TORCH_OOM}|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}"

@@ -30,6 +30,8 @@ from skyrl_doctor.plan.model import Plan
 
 CAUSE = "gpu_memory_utilization asks for more memory than is free when vLLM starts; lower it, or start vLLM first"
 
+KEYS = ("rollout.gpu_memory_utilization", "rollout.tensor_parallel_size", "rollout.free_cache_engine")
+
 SIGNATURES = (
     Signature(
         pattern=r"Free memory on device .{0,80}on startup is less than desired GPU memory utilization",

@@ -29,9 +29,11 @@ from skyrl_doctor.plan.model import Plan
 CAUSE = "vLLM woke up while the trainer, or another process on this GPU, still used the memory; empty the cache before wake_up"
 WITH_SGLANG = "vLLM or sglang woke up while the trainer, or another process on this GPU, still used the memory; empty the cache before wake_up"
 
+KEYS = ("rollout.gpu_memory_utilization", "rollout.free_cache_engine", "actor.param_offload", "actor.optimizer_offload")
+
 SIGNATURES = (
     Signature(
-        pattern=r"out of memory at .{0,200}cumem_allocator",
+        pattern=r"out of memory at .{0,200}cumem_allocator|\bwake_up\b.{0,60}\b(?i:cuda error): out of memory",
         sample="CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
         explain=CAUSE,
         versions="vllm",

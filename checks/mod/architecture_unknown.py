@@ -30,6 +30,8 @@ MODEL_FAMILIES = r"(?:qwen|llama|mistral|ministral|gemma|phi|glm|deepseek|kimi|g
 CAUSE = "the installed library is older than the model"
 OLD_TRANSFORMERS = "the installed transformers is older than the model"
 
+KEYS = ("model.path",)
+
 SIGNATURES = (
     Signature(
         pattern=r"\bdoes not recognize this architecture|Model architectures \[.{1,120}\] are not supported",

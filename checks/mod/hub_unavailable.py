@@ -20,6 +20,8 @@ from skyrl_doctor.core.signature import Signature
 HUB = r"https?://(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
 OFFLINE = "Download once on the login node (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
 
+KEYS = ("model.path",)
+
 SIGNATURES = (
     Signature(
         pattern=rf"\b(?P<status>5\d\d) Server Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 5\d\d\b",

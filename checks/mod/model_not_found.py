@@ -33,6 +33,8 @@ COPY = "Copy or download the whole directory again: config.json, tokenizer files
 CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"
 INCOMPLETE = "the model's directory is incomplete or not at the configured path"
 
+KEYS = ("model.path",)
+
 SIGNATURES = (
     Signature(
         pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json",

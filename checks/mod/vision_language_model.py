@@ -27,6 +27,8 @@ from skyrl_train.config.models import sees_images
 
 CAUSE = "the model is a vision-language model, but the loader supports only text models"
 
+KEYS = ("model.path",)
+
 SIGNATURES = (
     Signature(
         pattern=r"Unrecognized configuration class .{0,200}(?:VL|Vision|Omni|Llava|Pixtral)\w*Config",

@@ -28,14 +28,12 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=REQUEUE,
         versions="slurm, submitit",
-        keys=KEYS,
     ),
     Signature(
         pattern=r"\bjob \d{1,12} ended without a report: JobState=PREEMPTED\b",
         sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=PREEMPTED Reason=None",
         explain=CAUSE,
         remedy=REQUEUE,
-        keys=KEYS,
         versions="skyrl-train",
     ),
 )

@@ -1,4 +1,4 @@
-"""The runtime job ends before the training that needs it.
+"""A job hits its time limit, or the runtime job ends before the training that needs it.
 
 ## What it does
 Compares the time limits of the two jobs. Reports limits that Slurm cannot read, too.
@@ -26,6 +26,8 @@ from skyrl_train.config.walltime import minutes, walltime_violations
 CAUSE = "the job hit its time limit"
 LONGER = "Submit with a longer limit (`--time`, at most what `sinfo -o '%P %l'` prints) and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), so that less is lost."
 
+KEYS = ("trainer.save_every_steps",)
+
 SIGNATURES = (
     Signature(
         pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d",
@@ -33,6 +35,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="slurm",
+        last_resort=True,
     ),
     Signature(
         pattern=r"\bDUE TO TIME LIMIT\b",
@@ -40,6 +43,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="slurm",
+        last_resort=True,
     ),
     Signature(
         pattern=r"\bRequested time limit is invalid|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
@@ -54,6 +58,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="skyrl-train",
+        last_resort=True,
     ),
 )
 

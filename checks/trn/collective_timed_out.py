@@ -32,6 +32,14 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\b[Rr]ank (?P<rank>\d{1,5})\] ProcessGroupNCCL's watchdog got stuck for (?P<limit>\d{1,9}) seconds",
+        sample="[rank7]:[E626 05:14:36.3 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID 0(default_pg) Rank 7] ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives.",
+        explain="a CUDA or NCCL call of rank {rank} did not return for {limit} s",
+        remedy="Take stacks of that rank with `py-spy dump --native` while it hangs: mostly another thread holds the GIL inside a CUDA call, or another rank never entered the collective. `TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC` raises the limit where the call is only slow.",
+        versions="torch >= 2.3",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"Timed out waiting (?P<limit>\d{1,12})ms for (?:send|recv) operation to complete",
         sample="RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 1800000ms for recv operation to complete",
         explain="a rank waited {limit} ms for another rank in a collective (gloo): that rank died, hangs or took another path",

@@ -34,6 +34,7 @@ SIGNATURES = (
         explain=CAUSE,
         versions="verl, peft",
         near=r"(?i:lora|peft|offload)",
+        unless_above=r"accelerate/hooks\.py",  # a model that accelerate spreads over devices: no FSDP keeps it on the host
         within=80,
         refines=("TRN010",),
     ),

@@ -26,7 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="configuration of the run, as for preflight: adds its settings and findings to the cause",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.epilog = "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable."
+    parser.epilog = (
+        "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable or empty."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,6 +46,11 @@ def run(args: argparse.Namespace) -> int:
     for reason in found.unread:
         print_note(redact(f"skyrl-doctor diagnose: {reason}"))
     if not found.read:
+        return UNREADABLE
+    if len(found.empty) == len(found.read):
+        print_note(
+            f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}: an empty log does not show whether the run is healthy"
+        )
         return UNREADABLE
     diagnosis, configured, plan = found.diagnosis, tuple[str, ...](), None
     if args.config:
@@ -63,8 +70,6 @@ def run(args: argparse.Namespace) -> int:
         print_lines(fitted((*lines, *advised_lines(advised)), limit()))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
-    if len(found.empty) == len(found.read):
-        print_note(f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}")
     return UNREADABLE if found.unread else 0
 
 

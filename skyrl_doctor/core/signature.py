@@ -27,9 +27,10 @@ class Signature:
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
     last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
+    request   says what became of one request: no cause where the server answered many others
     steps     False: counts only before the first training step; True: takes the place of what it refines after one
     remedy    how to fix this cause; without it the page of the failure says so
-    keys      settings (dotted names of RunConfig) that decide about this failure
+    keys      settings (dotted names of RunConfig) that decide about this failure; without it, `KEYS` of its file
 
     `explain` and `remedy` may name groups of the pattern, `{found}`, and settings, `{key:rollout.max_model_len}`.
     """
@@ -47,6 +48,7 @@ class Signature:
     fatal: bool = True
     refines: tuple[str, ...] = ()
     last_resort: bool = False
+    request: bool = False
     steps: bool | None = None
     remedy: str = ""
     keys: tuple[str, ...] = ()

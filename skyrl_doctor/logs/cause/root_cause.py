@@ -27,6 +27,8 @@ from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 FREQUENT = 5
 """A failure that comes so often is no accident that a run survives, even if the run goes on."""
+ANSWERS = 20
+"""A server that answers so many requests for each that it refuses works."""
 SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
 OUR_COMMAND = "skyrl-train "
@@ -77,7 +79,8 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
     fatal = [hit for hit in ordered if hit.failure.signature.fatal and not hit.failure.signature.last_resort]
     last_resorts = [hit for hit in ordered if hit.failure.signature.last_resort]
-    suspect, cluster = find_unknown(scans, order, done, with_tracebacks=not ordered)
+    passed = [hit.line for hit in roots if id(hit) in survived]
+    suspect, cluster = find_unknown(scans, order, done, passed, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
@@ -167,7 +170,14 @@ def _is_frequent_enough(hit: Hit, counts: Counts) -> bool:
 def _is_survived(
     hit: Hit, roots: Sequence[Hit], scans: Sequence[Scan], counts: Counts, order: Order, done: Line | None
 ) -> bool:
-    """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
+    """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit.
+
+    A server survives the requests that it refuses.
+    """
+    if hit.failure.signature.request:
+        answered = sum(scan.answered for scan in scans if scan.file == hit.line.file)
+        if answered >= ANSWERS * counts[hit.line.file, hit.failure]:
+            return True
     if done is not None:  # a run that reached its end is torn down by signals
         is_end = hit.failure.signature.last_resort or is_teardown(hit.line.text)
         return is_end or order.before(hit.line, done, unless_clocked=True)

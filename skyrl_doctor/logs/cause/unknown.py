@@ -11,7 +11,7 @@ from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.errors import Weight, weigh
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -27,18 +27,32 @@ class Group:
     cluster: Cluster
 
 
-def find_unknown(scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool) -> Choice:
-    """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, and
-    last an error that only follows from another. What stands above the end of the run was survived by it."""
+def find_unknown(
+    scans: Sequence[Scan], order: Order, done: Line | None, survived: Iterable[Line], *, with_tracebacks: bool
+) -> Choice:
+    """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, an
+    error that only follows from another, and last an exception that is known as a consequence. What stands above the end of the run was survived by it, as were the known
+    failures in `survived`."""
+    ended_nothing = {(line.file, line.number) for line in survived}
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
     main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
     suspects = [scan for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
     by_weight = {
         weight: [scan.suspect for scan in suspects if scan.suspect and scan.weight is weight] for weight in Weight
     }
-    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    ends = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    tracebacks = [line for line in ends if (line.file, line.number) not in ended_nothing]
     clusters = {scan.suspect: scan.cluster for scan in suspects}
-    for lines in (by_weight[Weight.EXCEPTION], by_weight[Weight.ERROR], cascades, tracebacks, by_weight[Weight.NOTE]):
+    followed = [hit.line for scan in main for hit in scan.hits if with_tracebacks and _is_exception(hit)]
+    levels = (
+        by_weight[Weight.EXCEPTION],
+        by_weight[Weight.ERROR],
+        cascades,
+        tracebacks,
+        by_weight[Weight.NOTE],
+        followed,
+    )
+    for lines in levels:
         left = [line for line in lines if done is None or _is_after_end(line, done, order)]
         if left:
             first = order.sort(left)[0]
@@ -84,6 +98,11 @@ def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
 _ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
 _HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
 """Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
+
+
+def _is_exception(hit: Hit) -> bool:
+    """Whether the line of a consequence is an exception: some failure came before it, even if no line names it."""
+    return hit.failure.signature.role is Part.CASCADE and weigh(hit.line.text) is Weight.EXCEPTION
 
 
 def _is_serious(hit: Hit) -> bool:

@@ -69,7 +69,8 @@ def classify(
     if line.matches.keys() <= patterns.steps.keys() and not line.errors:
         return Verdict(Kind.STEP if is_step else Kind.NOTHING, is_step=is_step)
     voice = find_voice()
-    indices = [(at, match) for number, match in line.matches.items() for at in patterns.entries_of.get(number, ())]
+    found = [(at, match) for number, match in line.matches.items() for at in patterns.entries_of.get(number, ())]
+    indices = sorted(found, key=lambda one: one[0])  # of one failure, the first signature explains the line
     own = [
         (at, match)
         for at, match in indices

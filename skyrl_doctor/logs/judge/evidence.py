@@ -29,7 +29,7 @@ def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bo
         or b"HTTP/1" in text
     ):
         return True
-    return not is_below_warning(text[: match.start()].decode("utf-8", "replace"))
+    return _is_in_error_field(text, match) or not is_below_warning(_text_before(match, text, len(text)))
 
 
 def is_mention(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
@@ -43,5 +43,15 @@ def _is_advice(match: re.Match[bytes], text: bytes) -> bool:
     return is_advice(_text_before(match, text), after.decode("utf-8", "replace"))
 
 
-def _text_before(match: re.Match[bytes], text: bytes) -> str:
-    return text[max(0, match.start() - 300) : match.start()].decode("utf-8", "replace")
+def _is_in_error_field(text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether the match stands in the error field of a structured line: it reports an error at any level."""
+    field = _ERROR_FIELD.search(text, 0, match.end())
+    return field is not None and field.start() < match.start()
+
+
+def _text_before(match: re.Match[bytes], text: bytes, width: int = 300) -> str:
+    return text[max(0, match.start() - width) : match.start()].decode("utf-8", "replace")
+
+
+_ERROR_FIELD = re.compile(rb"""\s(?:err|error|exception)=["'](?:[^"'\\]|\\.)*\Z""")
+"""A field such as `err="HTTP 500: out of memory"`, open at the end of the text."""

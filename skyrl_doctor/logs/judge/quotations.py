@@ -29,7 +29,7 @@ _OPENS = re.compile(
     rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:(?:\s|$)|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
     rb"|<(?:observation|tool_response)>|Observation \xe2\x94[\x80\x81]"
     rb"|\[prompt\]|\[response\]|^<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
-    rb"|Exception ignored in|\b(?:agent|rollout|turn|tool)\b[^\n]{0,60} (?:result|output|stdout):\s*$"
+    rb"|Exception ignored in|--- Logging error ---|\b(?:agent|rollout|turn|tool)\b[^\n]{0,60} (?:result|output|stdout):\s*$"
 )
 _OPENERS = (
     b"EXECUTION RESULT of [",
@@ -50,6 +50,7 @@ _OPENERS = (
     b"= ERRORS",
     b"= short test summary",
     b"Exception ignored in",
+    b"--- Logging error ---",
     b" result:",
     b" output:",
     b" stdout:",
@@ -65,8 +66,10 @@ _SET_UP = re.compile(rb"CmdOutputObservation(?! ?\(source=(?:EventSource\.)?(?i:
 """OpenHands writes who asked for a command; the commands of the set-up have no source."""
 _OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
 """A traceback through this code is the run's own, also within a quotation."""
+_WITHOUT_END = re.compile(rb"Exception ignored in|--- Logging error ---")
+"""Stands above a traceback after which Python goes on: of an exception that it ignores, or of a logger."""
 _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
-"""The last line of an exception that Python ignores."""
+"""The last line of an exception."""
 _TRACE = re.compile(rb"\s|Traceback|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|\b[Gg]enerated (?:answers?|texts?|responses?|outputs?|completions?): ?[\['"]|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
@@ -112,7 +115,7 @@ def _quoted(above: list[bytes], *, is_trace: bool) -> Voice:
     own, in_trace = False, is_trace
     for raw in above:
         line = clean(raw)
-        if b"Exception ignored in" in line:
+        if _WITHOUT_END.search(line):
             return Voice.AGENT if in_trace else Voice.RUN
         in_trace = in_trace and _TRACE.match(line) is not None and _RAISED.match(line) is None
         line = line.strip()

@@ -68,7 +68,7 @@ class Scanner:
         self._tally.add_block(block)
         for piece in split_pieces(candidates, self._tally.ignored, self._is_repeat, self._patterns.certain_step):
             self._judge(block, piece, self._number + piece.feeds)
-        self._tally.end_block(self._context.lookback)
+        self._tally.end_block(self._context.lookback, block)
         self._number += candidates.feeds
 
     def _scan(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:

@@ -17,7 +17,7 @@ from skyrl_doctor.logs.judge.traceback import Traceback
 from skyrl_doctor.logs.judge.unmatched import Unmatched
 from skyrl_doctor.logs.match.errors import Weight, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.phrases import count_repeats
+from skyrl_doctor.logs.match.phrases import ANSWERED, count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
@@ -40,6 +40,7 @@ class Scan:
     groups     other groups of similar unmatched errors
     tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
+    answered   requests that a model server answered, counted only where it refused one
     frameworks the frameworks that name themselves in it
     first_line the line where the last run of the file starts: the other fields are of this run
     earlier    the earlier runs of the file, of many the last
@@ -58,6 +59,7 @@ class Scan:
     versions: Mapping[str, str] = field(default_factory=dict)
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
+    answered: int = 0
     frameworks: frozenset[str] = frozenset()
     first_line: int = 1
     earlier: tuple["Scan", ...] = ()
@@ -76,6 +78,7 @@ class Tally:
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
+        self._answered = 0
         self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
     def add_block(self, block: Block) -> None:
@@ -86,9 +89,11 @@ class Tally:
         if self._traceback is not None:
             self._traceback.add_block(block)
 
-    def end_block(self, lookback: Lookback) -> None:
-        """Keep the text of the steps before it is gone."""
+    def end_block(self, lookback: Lookback, block: Block) -> None:
+        """Keep the text of the steps before it is gone, and count what a model server answered beside refused requests."""
         self._steps.keep_text(lookback)
+        if any(hit.failure.signature.request for hit in self.hits.kept):
+            self._answered += block.data.count(ANSWERED)
 
     def add_step(self, number: int, end: int) -> None:
         """A training step ended: the run survived the errors that are old enough."""
@@ -109,7 +114,7 @@ class Tally:
         earlier = dataclasses.replace(self.scan(_as_it_is), earlier=())
         self._earlier = (*self._earlier, earlier)[-MAX_EARLIER:]
         self._first_line, self._is_ended = number, False
-        self._traceback, self._done = None, None
+        self._traceback, self._done, self._answered = None, None, 0
         self.ignored.clear()
         for part in (self.hits, self.unmatched, self._steps):
             part.start_run()
@@ -148,6 +153,7 @@ class Tally:
             versions=self._versions,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
+            answered=self._answered,
             frameworks=frozenset(self._frameworks.found),
             first_line=self._first_line,
             earlier=self._earlier,

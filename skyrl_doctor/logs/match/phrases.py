@@ -27,16 +27,21 @@ DONE = (
 
 RUN_START = (
     r"\bvLLM API server version\b|\bStarted a local Ray instance\b|\bConnecting to existing Ray cluster at address\b|\bStarting RL run\b"
-    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b"
+    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b|\bwandb: Tracking run with wandb version\b"
 )
 """Lines that a run writes once, when it starts. Only after the end of a run do they begin another one."""
 
 RUN_END = (
     r"\bslurmstepd: error: \*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT\b|\bRuntimeError: Engine core initialization failed\b"
     r"|\bApplication shutdown complete\b|\bSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\b"
-    r"|\belastic\.multiprocessing\.errors\.ChildFailedError:"
+    r"|\belastic\.multiprocessing\.errors\.ChildFailedError:|\bRuntimeError: Engine process failed to start\b"
+    r"|^[\w./-]{1,100}\.py: error: (?:unrecognized arguments|argument |the following arguments)"
+    r"|^SyntaxError: |\bwandb\.errors\.(?:\w{1,20}\.)?UsageError: api_key not configured"
 )
 """Lines with which a run ends, whether it failed or not."""
+
+ANSWERED = b'/completions HTTP/1.1" 200'
+"""In a line of a model server that answered a request."""
 
 WATCH_PREFIX = b"skyrl-doctor watch: "
 """The start of the lines that the watch writes into a job's log: they mention failures, and report none."""
@@ -77,6 +82,7 @@ _TEARDOWN = re.compile(
 
 _TOLERATED = re.compile(
     rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
+    rb"|\.py:\d{1,6}: \w{0,30}Warning: (?:An issue occurred while importing|Failed to (?:load|import)|Could not (?:load|import))"
 )
 
 

@@ -1,5 +1,6 @@
 """Loads every signature that is installed: those of the failures' own files, and those of tables by id or by name."""
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -42,7 +43,7 @@ def load_signatures() -> tuple[KnownFailure, ...]:
 def load_topics() -> tuple[KnownFailure, ...]:
     """The topics of failures (`TOPIC` of their files), for errors that no signature matches."""
     return tuple(
-        KnownFailure(*failure, topic, is_probable=True)
+        KnownFailure(*failure, _with_settings(topic, module), is_probable=True)
         for module in modules(CHECKS, [])
         if (topic := getattr(module, "TOPIC", None)) and (failure := _failure(module))
     )
@@ -63,7 +64,13 @@ def _in_file(module: ModuleType) -> Iterator[KnownFailure]:
     signatures = getattr(module, "SIGNATURES", ())
     if isinstance(signatures, Sequence) and (failure := _failure(module)):
         for signature in signatures:
-            yield KnownFailure(*failure, signature)
+            yield KnownFailure(*failure, _with_settings(signature, module))
+
+
+def _with_settings(signature: Signature, module: ModuleType) -> Signature:
+    """The signature with the settings that decide about its failure (`KEYS` of its file), unless it names its own."""
+    settings = getattr(module, "KEYS", ())
+    return dataclasses.replace(signature, keys=settings) if settings and not signature.keys else signature
 
 
 def _failure(module: ModuleType) -> tuple[str, str] | None:

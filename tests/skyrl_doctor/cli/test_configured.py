@@ -37,6 +37,30 @@ def test_without_a_check_the_settings_are_shown_where_they_stand(
     assert "(`trainer.save_freq`)" in text
 
 
+@pytest.mark.parametrize(
+    ("log", "setting"),
+    [
+        ("ENV007/slurm.log", "actor_rollout_ref.actor.fsdp_config.optimizer_offload = True"),
+        ("MEM003/free.log", "actor_rollout_ref.rollout.gpu_memory_utilization = 0.6"),
+        ("MEM005/kv.log", "actor_rollout_ref.rollout.gpu_memory_utilization = 0.6"),
+        ("MEM006/sglang.log", "actor_rollout_ref.actor.fsdp_config.optimizer_offload = True"),
+        ("MOD003/hub.log", "actor_rollout_ref.model.path = 'Qwen/Qwen2.5-7B-Instruct'"),
+    ],
+)
+def test_a_failure_without_finding_names_the_settings_that_decide_about_it(
+    log: str, setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "run.sh"
+    config.write_text(
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \\\n"
+        "    actor_rollout_ref.actor.fsdp_config.optimizer_offload=True \\\n"
+        "    actor_rollout_ref.rollout.gpu_memory_utilization=0.6\n",
+        encoding="utf-8",
+    )
+    text = shown(log, config, capsys)
+    assert f"  {setting} ({config}:" in text.partition("\nIn your configuration\n")[2]
+
+
 def test_a_configuration_that_cannot_be_read_is_a_usage_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

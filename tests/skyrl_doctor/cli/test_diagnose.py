@@ -74,11 +74,12 @@ def test_what_cannot_be_read_is_never_healthy(tmp_path: Path, capsys: pytest.Cap
     assert dispatch(["diagnose", str(LOGS / "RUN005" / "slots.log"), absent]) == 1
 
 
-def test_of_logs_that_hold_nothing_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_log_shows_no_healthy_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty, other = tmp_path / "a.log", tmp_path / "b.log"
     empty.touch()
-    assert dispatch(["diagnose", str(empty)]) == 0
-    assert capsys.readouterr().err == f"skyrl-doctor diagnose: no output in {empty}\n"
+    assert dispatch(["diagnose", str(empty)]) == 2
+    said = f"skyrl-doctor diagnose: no output in {empty}: an empty log does not show whether the run is healthy\n"
+    assert capsys.readouterr() == ("", said)
     other.write_text("fine\n", encoding="utf-8")
     assert dispatch(["diagnose", str(tmp_path)]) == 0
     assert capsys.readouterr().err == ""

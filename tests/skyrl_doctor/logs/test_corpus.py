@@ -61,6 +61,12 @@ def test_the_line_shown_is_the_one_with_the_reason(name: str, start: str) -> Non
     assert unknown.text.strip().startswith(start)
 
 
+def test_of_two_signatures_of_a_failure_the_first_explains_the_line() -> None:
+    root = diagnose([str(LOGS / "MEM001" / "vllm_start.log")]).diagnosis.root
+    assert root is not None
+    assert root.failure.signature.versions == "vllm"
+
+
 def test_the_corpus_is_whole() -> None:
     core = {entry.id for entry in catalogue().entries if entry.core and When.LOG in entry.when}
     assert core - {file.parent.name for file in FILES} == set()
