@@ -6,6 +6,7 @@ AREAS: dict[str, tuple[str, ...]] = {
         "lanes/attacks/test_cost.py",
         "skyrl_train/rewards/inside/test_canaries.py",
         "skyrl_train/rewards/inside/test_apply.py",
+        "skyrl_train/rewards/inside/test_equality.py",
         "skyrl_train/rewards/test_grader.py",
     ),
     "limits of sandboxes": (
