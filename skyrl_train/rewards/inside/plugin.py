@@ -88,7 +88,7 @@ def _near_probes(other):
         return [_changed_text(other, pick) for _ in range(3)]
     if isinstance(other, bytes):
         return [_changed_text(other.decode("latin-1"), pick).encode("latin-1") for _ in range(3)]
-    if type(other) in (int, float):
+    if type(other) in (int, float) and other == other:  # no NaN
         return [other + offset for offset in pick.sample(range(1, max(10, int(min(abs(other), 10**15)))), 3)]
     return []
 
@@ -101,6 +101,19 @@ def _changed_text(text, pick):
     at = pick.choice(places)
     letters = "23456789" if text[at].isdigit() else "abcdefghijkmnopqrstuvwxyz"
     return text[:at] + pick.choice(letters.replace(text[at].lower(), "")) + text[at + 1 :]
+
+
+def _takes_all(value, probes):
+    """Whether it is equal to all of them, or answers by chance."""
+    answers = [(_equal(value, probe), _equal(value, probe)) for probe in probes]
+    return any(one != two for one, two in answers) or (bool(answers) and all(one for one, _ in answers))
+
+
+def _equal(value, probe):
+    try:
+        return _is_true(value == probe)
+    except Exception:  # noqa: BLE001 -- of any object's own comparison
+        return False
 
 
 def _same_of(send, changed):
@@ -125,12 +138,11 @@ def _same_of(send, changed):
         left[0] -= 1
         if left[0] < 0 or not depth:
             return False
-        if _is_ours(value, literal) and any(_equal(value, probe) for probe in _far_probes(other, nonce)):
-            return True
-        if _is_ours(value, literal) and _takes_all(
-            value, _near_probes(other) if _is_ours(value, literal=False) else _FAR
-        ):
-            return True
+        changed_code = _is_ours(value, literal=False)
+        if changed_code or _is_ours(value, literal):
+            near = _near_probes(other) if changed_code else _FAR
+            if _takes_all(value, near) or any(_equal(value, probe) for probe in _far_probes(other, nonce)):
+                return True
         pairs = ()
         if isinstance(value, (list, tuple)):
             others = list(other) if isinstance(other, (list, tuple)) else []
@@ -152,17 +164,6 @@ def _same_of(send, changed):
             )
         name = os.path.realpath(code.co_filename)
         return literal or name in changed or not os.path.exists(name)
-
-    def _takes_all(value, probes):
-        """Whether it is equal to all of them, or answers by chance."""
-        answers = [(_equal(value, probe), _equal(value, probe)) for probe in probes]
-        return any(one != two for one, two in answers) or (bool(answers) and all(one for one, _ in answers))
-
-    def _equal(value, probe):
-        try:
-            return _is_true(value == probe)
-        except Exception:  # noqa: BLE001 -- of any object's own comparison
-            return False
 
     return same
 
