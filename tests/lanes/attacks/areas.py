@@ -34,7 +34,11 @@ AREAS: dict[str, tuple[str, ...]] = {
     ),
     "redaction": ("skyrl_doctor/machine/test_secret_shapes.py", "skyrl_doctor/machine/test_redact.py"),
     "terminal": ("test_screens.py", "skyrl_train/contracts/test_screen.py", "skyrl_doctor/cli/test_untrusted_names.py"),
-    "floods": ("skyrl_train/sandbox/runtime/test_strangers.py", "skyrl_train/sandbox/runtime/test_connections.py"),
+    "floods": (
+        "skyrl_train/sandbox/runtime/test_strangers.py",
+        "skyrl_train/sandbox/runtime/test_connections.py",
+        "skyrl_train/view/test_server.py",
+    ),
 }
 
 
