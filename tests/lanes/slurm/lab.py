@@ -212,15 +212,13 @@ def cluster_of_lane(lane: str, gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterat
 
 
 @contextmanager
-def a_cluster(
-    base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",), cgroup_conf: str = "CgroupAutomount=no\n"
-) -> Iterator[Cluster]:
+def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterator[Cluster]:
     """Starts everything and takes everything down again, with whatever its jobs left."""
     for name in ("state", "log", "run", "python"):
         (base / name).mkdir()
     (base / "python" / "pynvml.py").write_text(_NVML)
     _fake_slices(base, gpu_nodes)
-    (base / "cgroup.conf").write_text(cgroup_conf)
+    (base / "cgroup.conf").write_text("CgroupAutomount=no\n")
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(base),
