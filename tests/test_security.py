@@ -1,7 +1,9 @@
-"""docs/security.md names the tests of each promise; they exist."""
+"""docs/security.md and docs/slurm-site.md name the tests of each promise; they exist."""
 
 import re
 from pathlib import Path
+
+import pytest
 
 from lanes.attacks.areas import AREAS, area_of
 
@@ -21,8 +23,11 @@ def test_each_of_them_exists_and_has_tests() -> None:
     assert [file for file in every if "def test_" not in (ROOT / "tests" / file).read_text(encoding="utf-8")] == []
 
 
-def test_other_paths_on_the_page_exist() -> None:
-    paths = re.findall(r"`((?:tests|skyrl_train|skyrl_doctor|\.ci)/[^` ]+)`", PAGE)
+@pytest.mark.parametrize("page", ["security.md", "slurm-site.md"])
+def test_paths_on_the_page_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:tests|skyrl_train|skyrl_doctor|\.ci)/[^` ]+)`", text)
+    assert len(paths) > 5
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 

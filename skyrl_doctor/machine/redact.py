@@ -14,7 +14,7 @@ from skyrl_doctor.machine.secret_names import is_secret_name
 _MIN_LENGTH = 6
 _TOKEN_START = "<redacted:"
 _TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
-_PRINTED = re.compile(r"[\t\n\r\x20-\x7e\xa0-\xff]{6,}")
+_PRINTED = re.compile(r"[\t\n\r\x1b\x20-\x7e\x80-\xff]{6,}")
 """Matches printable text in a binary file."""
 
 

@@ -35,7 +35,7 @@ _QUALIFIERS = frozenset(
     ]
 )
 """What may follow the telling part: `SECRET_VALUE`, `SSH_KEY_B64`, `API_TOKEN_OLD`. So may numbers."""
-_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "sshpass")
+_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "sshpass", "psk")
 _SHORT_PASSWORDS = frozenset(("pass", "pw", "pwd"))
 _SECRETS = (
     "secret",

@@ -7,19 +7,52 @@ from skyrl_doctor.machine.secret_names import Holds, holds
 
 Span = tuple[int, int]
 
-_QUOTED = r"(?P<escape>\\?)(?P<quote>[\"'])(?P<quoted>[^\n]{0,4096}?)(?P=escape)(?P=quote)"
-_BARE = r"(?P<bare>[^\s\0\"',;&<>`]{1,4096})"
+_QUOTED = r"(?P<escape>\\{0,7})(?P<quote>[\"'])(?P<quoted>[^\n]{0,4096}?)(?P=escape)(?P=quote)"
+_BARE = r"(?P<bare>[^\s\0\"',;&<>`\x1b]{1,4096})"
 _VALUE = rf"(?:{_QUOTED}|{_BARE})"
-_NAME = r"(?P<name>(?<!\w)[A-Za-z_][\w.-]{0,100}+)"
-_ASSIGNMENT = re.compile(rf"{_NAME}(?P<mark>\\?[\"']?[ \t]{{0,8}}(?:=>|=(?!=)|:)[ \t]{{0,8}}){_VALUE}")
+_START = r"(?:(?<!\w)|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\x1b\[\d;\d\dm)|(?<=%[0-9A-Fa-f]{2}))"
+"""A name also begins after the codes of a colour, and after a sign that a URL encodes."""
+_NAME = rf"(?P<name>{_START}[A-Za-z_][\w.-]{{0,100}}+)"
+_COLOUR = r"(?:\x1b\[[\d;]{0,12}m)?"
+_AFTER_NAME = rf"{_COLOUR}(?:\\{{0,7}}[\"'])?\]?[ \t]{{0,8}}"
+_WALL = r"(?:[|\u2502\u2503](?!\|)|\xe2\x94[\x82\x83])"
+_OPERATOR = rf"(?:=>|:=|\+=|->|=(?!=)|:|%3[ADad]|(?<=[\"']),|{_WALL})"
+"""Also between a header and its value in a tuple, and between the cells of a table. In binary data UTF-8 is read as Latin-1."""
+_NEXT_LINE = r"(?:[|>][+-]?\d?)?[ \t]{0,8}\r?\n[ \t]{1,40}(?=[^\s:=]{4,400}[ \t]{0,8}(?:\r?\n|\Z)|\\{0,7}[\"'])"
+"""The value is alone on the next line, which is indented, as a block of YAML."""
+_BEFORE_VALUE = (
+    rf"{_COLOUR}[ \t]{{0,8}}(?:{_NEXT_LINE})?{_COLOUR}\[?(?:Secret(?:Str|Bytes)\()?"
+    r"(?:[bBfFrRuU]{1,2}(?=[\"']))?(?:(?:'''|\"\"\")\s{0,40})?"
+)
+_ASSIGNMENT = re.compile(rf"{_NAME}(?P<mark>{_AFTER_NAME}{_OPERATOR}{_BEFORE_VALUE}){_VALUE}")
+_WEAK_MARK = re.compile(rf"->|,|{_WALL}(?!\s*\n)")
+"""After these a value counts only if it has a digit and a letter: lists and tables name more than they tell."""
 OPTION = re.compile(rf"(?<![\w-])--?{_NAME}[\"']?(?P<mark>(?:,[ ]{{0,4}}|[ \t\0]{{1,8}})){_VALUE}")
 """An option and its value, apart. In /proc the words of a command line are separated by NUL."""
 _PAIR = re.compile(
-    rf"\bname[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
+    rf"\b(?:name|key)[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
 )
 """A variable of a container: its name and its value stand apart."""
 _REJECTED = re.compile(rf"(?m)^[ \t]{{0,40}}{_NAME}\n[^\n]{{0,400}}?\binput_value(?P<mark>=){_VALUE}")
 """A message of pydantic."""
+_NO_QUOTES = r"(?P<quoted>(?!))?"
+_ELEMENT = re.compile(
+    rf"<(?:[\w-]{{1,40}}:)?{_NAME}(?P<mark>(?:\s[^<>]{{0,200}})?>)\s{{0,40}}{_NO_QUOTES}(?P<bare>[^<>\s]{{1,4096}})\s{{0,40}}</"
+)
+"""An element of XML."""
+_SETS = re.compile(
+    rf"\b(?:ENV|ARG|setenv|setx|set\s-\w{{1,3}}|config(?:ure)?\sset)[ \t]{{1,8}}{_NAME}(?P<mark>[ \t]{{1,8}}){_VALUE}"
+)
+"""A command that takes the name and the value of a variable apart."""
+_COLUMN = re.compile(
+    rf"(?m)^[ \t]{{0,40}}(?P<name>[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,60}})(?P<mark>\t|[ \t]{{2,60}}){_NO_QUOTES}"
+    r"(?P<bare>(?=\S{0,400}\d)[^\s<]{6,4096})[ \t]{0,40}$"
+)
+"""A variable in a table of two columns."""
+_SEVERAL = re.compile(rf"{_NAME}[\"']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\[(?P<all>[^\]\[]{{1,4096}})\]")
+_ONE_OF_SEVERAL = re.compile(r"([\"'])(?P<value>(?=[^\"']{0,400}\d)[^\"'\n]{4,400})\1")
+_JWK = re.compile(r"[\"'](?:d|p|q|dp|dq|qi|k)[\"']\s{0,4}:\s{0,4}[\"'](?P<value>[\w-]{16,})")
+"""The private parts of a JSON Web Key."""
 
 _AUTHORIZATION = re.compile(
     r"(?i)\bauthorization[\"']?\s{0,4}(?:=>|[:=,])\s{0,4}[\"']?"
@@ -45,6 +78,16 @@ _COMMANDS = tuple(
         ("pass:", r"-pass(?:in|out)?\s{1,4}pass:(?P<value>[^\s\"'<]{3,})"),
         ("login", r"\blogin\s{1,40}\S{1,100}\s{1,40}password\s{1,40}(?P<value>[^\s<]{3,})"),  # .netrc
         ("password", r"\bpassword\s{1,40}(?P<value>(?=\S{0,100}\d)[^\s<]{6,})"),
+        ("assword", r"(?i)\bpassword(?:\sfor\s[\w.@-]{1,60})?\s{0,4}(?:\bis\b|\bwas\b|:)\s{1,4}(?P<value>(?=\S{0,100}\d)[^\s<,;\"']{6,})"),
+        ("ldap", r"\bldap\w+\s[^\n|;]{0,400}?(?<=\s)-w\s{0,4}(?P<value>[^\s\"'<]{3,})"),
+        ("smbclient", r"\bsmbclient\s[^\n|;]{0,400}?(?<=\s)-U\s{0,4}[^\s%]{1,100}%(?P<value>[^\s\"'<]{3,})"),
+        ("-P", r"\b(?:sqlcmd|unzip|zip|mosquitto_\w+)\s[^\n|;]{0,400}?(?<=\s)-P\s{0,4}(?P<value>[^\s\"'<]{3,})"),
+        ("7z", r"\b7z[ar]?\s[^\n|;]{0,400}?(?<=\s)-p(?P<value>[^\s\"'<]{3,})"),
+        ("chpasswd", r"\becho\s{1,4}[\"']?[\w.-]{1,100}:(?P<value>[^\s\"'<]{3,})[\"']?\s{0,4}\|[^\n]{0,100}?\bchpasswd\b"),
+        ("htpasswd", r"\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}\s{1,4}\S{1,200}\s{1,4}\S{1,100}\s{1,4}(?P<value>[^\s\"'<]{3,})"),
+        ("vault", r"\bvault\s{1,4}login\s(?:\s{0,4}-[\w=-]{1,60}\s){0,4}\s{0,4}(?P<value>[^\s\"'<=-][^\s\"'<=]{7,})"),
+        ("ftp", r"\bl?ftp\s[^\n|;]{0,400}?(?<=\s)-u\s{0,4}[^\s,]{1,100},(?P<value>[^\s\"'<]{3,})"),
+        ("@", r"(?<![\w/:])[\w.-]{1,60}:(?P<value>[^\s:@/\"'<]{3,200})@(?:tcp|unix|udp)\("),  # a database of Go
     )
 )  # fmt: skip
 _USER_AND_PASSWORD = re.compile(
@@ -65,13 +108,22 @@ _CODE = re.compile(r"[\w.]+[(\[].*|(?:self|cls|args|config|os)\.\S*|[A-Za-z_]+(?
 _NAME_OF_ANOTHER = re.compile(r"[A-Za-z_]+")
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/]{16,}|[A-Za-z0-9_-]{20,}")
 _CHANGE = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])")
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
 _SCHEMES = frozenset(("bearer", "basic", "token", "digest", "negotiate", "ntlm", "apikey"))
 
 
 def spans(text: str) -> Iterator[Span]:
     """The places of texts that are secrets by what stands before them."""
-    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED):
+    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED, _COLUMN):
         yield from named(pattern, text)
+    if "</" in text:
+        yield from named(_ELEMENT, text)
+    if any(word in text for word in ("ENV", "ARG", "set")):
+        yield from named(_SETS, text)
+    if "[" in text:
+        yield from _several(text)
+    if "kty" in text:
+        yield from _values(_JWK, text)
     if "://" in text:
         yield from _values(_USER_AND_PASSWORD, text)
         yield from _values(_USER, text)
@@ -124,6 +176,8 @@ def _is_secret(match: re.Match[str], after: str) -> bool:
         return False
     if kind is Holds.MAYBE:
         return is_random(value)
+    if _WEAK_MARK.search(match["mark"]) and not (_DIGIT.search(value) and _LETTER.search(value)):
+        return False
     if not is_quoted and _is_code(value):
         return False
     is_prose = ":" in match["mark"] and not is_quoted and not name.lower().startswith("x-")
@@ -149,6 +203,14 @@ def _values(pattern: re.Pattern[str], text: str, *, but: Callable[[str], bool] |
     for match in pattern.finditer(text):
         if but is None or not but(match["value"]):
             yield match.span("value")
+
+
+def _several(text: str) -> Iterator[Span]:
+    """The quoted values of a list whose name tells that they are secrets."""
+    for match in _SEVERAL.finditer(text):
+        if holds(match["name"].rpartition(".")[2]) in (Holds.SECRET, Holds.PASSWORD):
+            for one in _ONE_OF_SEVERAL.finditer(text, *match.span("all")):
+                yield one.span("value")
 
 
 def _cookies(text: str) -> Iterator[Span]:

@@ -13,6 +13,7 @@ from skyrl_train.launch.role import Role
 _WORD = re.compile(r"(\w+)=(\S*)")
 _NO_LIMIT = ("", "NONE", "UNLIMITED", "INFINITE")
 _GPUS = re.compile(r"(?:^|,)gpu:(?:([^:,(]+):)?(\d{1,6})(?=[,(]|$)")
+_ANY_GPU = re.compile(r"(?:^|,)gpu(?=[:,(]|$)")
 _DECIDING = ("--partition", "-p", "--clusters", "-M", "--mem", "--cpus-per-task", "-c", "--gres", "--time", "-t")
 """Options in slurm.extra that replace ours."""
 _MOST = 20
@@ -130,7 +131,7 @@ def _too_large(request: JobRequest, partition: str, ask: Callable[[str], str]) -
         if asked > most > 0:
             yield f"{key} = {asked}, but no node of partition {partition} has more than {most}"
     most_gpus = max(node.gpus(request.gpu_type) for node in nodes)
-    if request.gpus > most_gpus:
+    if request.gpus > most_gpus and all(node.tells_gpus for node in nodes):
         kind = f" of type {request.gpu_type}" if request.gpu_type else ""
         yield f"slurm.gpus_per_node = {request.gpus}, but no node of partition {partition} has more than {most_gpus} GPUs{kind}"
 
@@ -142,6 +143,11 @@ class _Node:
     memory_mib: int
     cpus: int
     gres: str
+
+    @property
+    def tells_gpus(self) -> bool:
+        """Whether each entry of GPUs is one that we can read."""
+        return len(_ANY_GPU.findall(self.gres)) == len(_GPUS.findall(self.gres))
 
     def gpus(self, kind: str | None) -> int:
         return sum(int(count) for name, count in _GPUS.findall(self.gres) if kind is None or name == kind)

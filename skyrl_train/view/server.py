@@ -5,9 +5,13 @@ token in its path and the server's own address in its Host header.
 import hmac
 import json
 import secrets
+import socket
 import sqlite3
+import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
@@ -20,7 +24,10 @@ from skyrl_train.view.index import Index
 HOST = "127.0.0.1"
 IDLE_S = 20.0
 FOLLOW_S = 2.0
-MOST_CONNECTIONS = 32
+MOST_ANSWERS = 32
+"""Requests with the token that are answered at once."""
+MOST_STRANGERS = 32
+"""Connections that have not named the token yet. The oldest is closed for a new one."""
 STATIC = {
     "": ("index.html", "text/html; charset=utf-8"),
     "view.js": ("view.js", "text/javascript; charset=utf-8"),
@@ -51,7 +58,9 @@ class Viewer(ThreadingHTTPServer):
         self.title, self.index, self.answers = title, index, Answers(index)
         self.reading = True
         self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
-        self.connections = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.answering = threading.BoundedSemaphore(MOST_ANSWERS)
+        self.strangers: OrderedDict[socket.socket, None] = OrderedDict()
+        self._lock = threading.Lock()
         self._ended = threading.Event()
         self._reader = threading.Thread(target=self._follow, name="index", daemon=True)
 
@@ -70,10 +79,29 @@ class Viewer(ThreadingHTTPServer):
         self.server_close()
         self.index.close()
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self.strangers[request] = None
+            oldest = self.strangers.popitem(last=False)[0] if len(self.strangers) > MOST_STRANGERS else None
+        if oldest is not None:
+            with suppress(OSError):  # it has just ended
+                oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        with self.connections:
-            super().process_request_thread(request, client_address)
+        super().process_request_thread(request, client_address)
+        self.know(request)
         self.index.forget_thread()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke is nobody's fault."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def know(self, connection: socket.socket) -> None:
+        """It named the token, or ended."""
+        with self._lock:
+            self.strangers.pop(connection, None)
 
     def _follow(self) -> None:
         while not self._ended.is_set():
@@ -105,12 +133,17 @@ class Handler(BaseHTTPRequestHandler):
         if not slash or not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
             self._send(404, b"Not Found\n", "text/plain")
             return
+        self.server.know(self.connection)
+        with self.server.answering:
+            self._serve(rest, address.query)
+
+    def _serve(self, rest: str, query: str) -> None:
         if rest in STATIC:
             name, kind = STATIC[rest]
             self._send(200, files("skyrl_train.view").joinpath("static", name).read_bytes(), kind)
             return
         try:
-            words = dict(parse_qsl(address.query, max_num_fields=20))
+            words = dict(parse_qsl(query, max_num_fields=20))
             self._json(200, self._answer(unquote(rest), words))
         except NotFoundError as error:
             self._json(404, {"error": printable(str(error))})

@@ -19,6 +19,10 @@ from _pytest.assertion import rewrite
 VARIABLE = "SKYRL_GRADE"
 _SAME = "@skyrl_same"
 _MOST_VALUES = 200
+_FAR = [random.SystemRandom().randint(10**9, 10**12) for _ in range(3)]
+"""An approximate number of the tests has no such tolerance."""
+_PLAIN = frozenset([bool, bytearray, bytes, complex, dict, float, frozenset, int, list, set, str, tuple, type(None)])
+"""Compiled types whose `==` asks no other object but their items, which are looked at one by one."""
 _WORDS = {
     "passed": "PASSED",
     "failed": "FAILED",
@@ -61,19 +65,55 @@ def _is_true(result):
     return result is True or (isinstance(result, (int, str)) and bool(result))
 
 
-def _probes(other, nonce):
+def _far_probes(other, nonce):
     """Values that no honest object is equal to if it is equal to the other one."""
     yield object()
     if isinstance(other, str):
         yield str(other) + nonce
     elif isinstance(other, bytes):
         yield bytes(other) + nonce.encode()
-    elif isinstance(other, (int, float)):
-        yield other + random.SystemRandom().randint(10**9, 10**12)
     elif isinstance(other, (list, tuple)):
         yield type(other)([*other, nonce]) if type(other) in (list, tuple) else object()
     elif isinstance(other, dict):
         yield {**other, nonce: nonce}
+
+
+def _near_probes(other):
+    """Three values like the other one, so that an object cannot know them from the real one; none for other types.
+
+    An honest object may be equal to one of them, as a remainder is, but not to all.
+    """
+    pick = random.SystemRandom()
+    if isinstance(other, str):
+        return [_changed_text(other, pick) for _ in range(3)]
+    if isinstance(other, bytes):
+        return [_changed_text(other.decode("latin-1"), pick).encode("latin-1") for _ in range(3)]
+    if type(other) in (int, float) and other == other:  # no NaN
+        return [other + offset for offset in pick.sample(range(1, max(10, int(min(abs(other), 10**15)))), 3)]
+    return []
+
+
+def _changed_text(text, pick):
+    """With another letter or digit in one place. Blanks, signs and cases stay: honest objects may ignore them."""
+    places = [at for at, char in enumerate(text) if char.isalnum() and char.isascii()]
+    if not places:
+        return text + "".join(pick.choice("abcdefghijkmnopqrstuvwxyz") for _ in range(pick.randint(1, 6)))
+    at = pick.choice(places)
+    letters = "23456789" if text[at].isdigit() else "abcdefghijkmnopqrstuvwxyz"
+    return text[:at] + pick.choice(letters.replace(text[at].lower(), "")) + text[at + 1 :]
+
+
+def _takes_all(value, probes):
+    """Whether it is equal to all of them, or answers by chance."""
+    answers = [(_equal(value, probe), _equal(value, probe)) for probe in probes]
+    return any(one != two for one, two in answers) or (bool(answers) and all(one for one, _ in answers))
+
+
+def _equal(value, probe):
+    try:
+        return _is_true(value == probe)
+    except Exception:  # noqa: BLE001 -- of any object's own comparison
+        return False
 
 
 def _same_of(send, changed):
@@ -98,8 +138,11 @@ def _same_of(send, changed):
         left[0] -= 1
         if left[0] < 0 or not depth:
             return False
-        if _is_ours(value, literal) and any(_equal(value, probe) for probe in _probes(other, nonce)):
-            return True
+        changed_code = _is_ours(value, literal=False)
+        if changed_code or _is_ours(value, literal):
+            near = _near_probes(other) if changed_code else _FAR
+            if _takes_all(value, near) or any(_equal(value, probe) for probe in _far_probes(other, nonce)):
+                return True
         pairs = ()
         if isinstance(value, (list, tuple)):
             others = list(other) if isinstance(other, (list, tuple)) else []
@@ -115,16 +158,12 @@ def _same_of(send, changed):
         """Whether its `==` is code that the agent may have written or, beside a literal of the test, may have chosen."""
         method = getattr(type(value), "__eq__", None)
         code = getattr(method, "__code__", None)
-        if code is None:
-            return type(method).__name__ != "wrapper_descriptor"
+        if code is None:  # compiled code may ask another object, as a weak proxy does
+            return type(method).__name__ != "wrapper_descriptor" or not (
+                type(value) in _PLAIN or hasattr(type(value), "__array__")
+            )
         name = os.path.realpath(code.co_filename)
         return literal or name in changed or not os.path.exists(name)
-
-    def _equal(value, probe):
-        try:
-            return _is_true(value == probe)
-        except Exception:  # noqa: BLE001 -- of any object's own comparison
-            return False
 
     return same
 

@@ -6,6 +6,7 @@ AREAS: dict[str, tuple[str, ...]] = {
         "lanes/attacks/test_cost.py",
         "skyrl_train/rewards/inside/test_canaries.py",
         "skyrl_train/rewards/inside/test_apply.py",
+        "skyrl_train/rewards/inside/test_equality.py",
         "skyrl_train/rewards/test_grader.py",
     ),
     "limits of sandboxes": (
@@ -33,7 +34,11 @@ AREAS: dict[str, tuple[str, ...]] = {
     ),
     "redaction": ("skyrl_doctor/machine/test_secret_shapes.py", "skyrl_doctor/machine/test_redact.py"),
     "terminal": ("test_screens.py", "skyrl_train/contracts/test_screen.py", "skyrl_doctor/cli/test_untrusted_names.py"),
-    "floods": ("skyrl_train/sandbox/runtime/test_strangers.py", "skyrl_train/sandbox/runtime/test_connections.py"),
+    "floods": (
+        "skyrl_train/sandbox/runtime/test_strangers.py",
+        "skyrl_train/sandbox/runtime/test_connections.py",
+        "skyrl_train/view/test_server.py",
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from lanes.attacks.image import build_image
 from lanes.podman.conftest import NewLab, image_archive, lane_user, new_lab, tools, workshop
 from lanes.podman.runtime import SETTINGS, Server
 
+OUTCOMES = ("passed", "failed", "error", "skipped")
 __all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
 
 
@@ -29,15 +30,16 @@ def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests of each area passed."""
+    """The table of docs/security.md: how many tests of each area were run, and how they ended."""
     counts: dict[str, Counter[str]] = {area: Counter() for area in AREAS}
-    for outcome in ("passed", "failed", "error", "skipped"):
+    for outcome in OUTCOMES:
         for report in terminalreporter.stats.get(outcome, ()):
             area = area_of(report.nodeid)
             if area is not None and (report.when == "call" or outcome != "passed"):
                 counts[area][outcome] += 1
     terminalreporter.section("attacks by area")
+    for line in ("area", *OUTCOMES), ("---",) * (1 + len(OUTCOMES)):
+        terminalreporter.line(f"| {' | '.join(line)} |")
     for area, counted in counts.items():
-        terminalreporter.line(
-            f"{area}: " + (", ".join(f"{n} {outcome}" for outcome, n in counted.items()) or "not run")
-        )
+        cells = (area, *(f"{counted[outcome]:,}" for outcome in OUTCOMES))
+        terminalreporter.line(f"| {' | '.join(cells)} |")

@@ -324,7 +324,7 @@ ON_NODES = (
         prepare=lambda _: {"LANE_GPUS": "none"},
     ),
     Fault(
-        title="too little host memory, seen by the node only (ENV007)",
+        title="too little host memory, found on the node only (ENV007)",
         found=TRAINER_NODE,
         named="ENV007",
         exit=78,

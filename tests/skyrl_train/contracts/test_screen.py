@@ -30,6 +30,13 @@ ATTACKS = {
     "mark": "\u200fa",
     "line separator": "a\u2028b",
     "answerback": "\x05",
+    "tags": "ls\U000e0072\U000e006d",
+    "no width": "train\u200b_size",
+    "joined words": "a\u2060b",
+    "byte order mark": "\ufeffa",
+    "soft hyphen": "a\u00adb",
+    "annotation": "a\ufff9b\ufffb",
+    "filler": "a\u3164b\u115f",
 }
 
 
@@ -46,6 +53,7 @@ def test_no_stream_passes_it_on(text: str, capsys: pytest.CaptureFixture[str]) -
     out, err = capsys.readouterr()
     for printed in (out, err):
         assert [char for char in printed if char in text and not char.isprintable() and char != "\n"] == []
+    assert printable(text) != text
 
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)

@@ -157,3 +157,25 @@ def test_a_warning_that_would_come_at_once() -> None:
         "slurm.signal_before_end_s = 300, but slurm.trainer_time_limit = 5 is only 300 s, so the warning would come at once; use at most 150"
     )
     assert said("", trainer_time_limit="6", signal_before_end_s=300) == ""
+
+
+@pytest.mark.parametrize(
+    ("gres", "most"),
+    [
+        ("(null)", 0),
+        ("gpu:8", 8),
+        ("gpu:8(S:0-1)", 8),
+        ("gpu:a100:4(S:0-3),gpu:2g.20gb:2(S:0),shard:16(S:0-3)", 6),
+        ("gpu:tesla:2,gpu:kepler:2,mps:400,bandwidth:lustre:no_consume:4G", 4),
+        ("craynetwork:4,gpu:h100:8(S:0-1)", 8),
+        ("shard:8", 0),
+        ("gpu:h100:no_consume:8", None),
+        ("gpu", None),
+    ],
+)
+def test_the_gpus_of_a_node_as_slurm_writes_them(gres: str, most: int | None) -> None:
+    """`sinfo --format=%G`, 20.11 to 25.11. What cannot be read is not judged."""
+    told = sized(f"128000|16|{gres}\n", gpus_per_node=9)
+    assert told == (
+        "" if most is None else f"slurm.gpus_per_node = 9, but no node of partition cpu has more than {most} GPUs"
+    )

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from job_samples import ATTACK, transcript, write_rollouts
 from skyrl_train.agent.journal import append
 from skyrl_train.view.index import Index
-from skyrl_train.view.server import HEADERS, STATIC, Viewer
+from skyrl_train.view.server import HEADERS, MOST_STRANGERS, STATIC, Viewer
 
 
 @pytest.fixture
@@ -163,3 +164,22 @@ def test_a_removed_file_is_named(viewer: Viewer, tmp_path: Path) -> None:
     (tmp_path / "rollouts" / "step_4.jsonl").unlink()
     status, body, _ = get(viewer, "/token/api/rollout?name=long")
     assert (status, "step_4.jsonl" in json.loads(body)["error"]) == (404, True)
+
+
+def test_connections_that_never_name_the_token_keep_nobody_out(viewer: Viewer) -> None:
+    """Any user of the machine can open them. The oldest are closed; one that named the token is kept."""
+    kept = http.client.HTTPConnection("127.0.0.1", viewer.server_port, timeout=5)
+    kept.request("GET", "/token/api/steps")
+    assert kept.getresponse().read()
+    idle = [socket.create_connection(("127.0.0.1", viewer.server_port), timeout=5) for _ in range(200)]
+    try:
+        idle[-1].sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+        for asking in (http.client.HTTPConnection("127.0.0.1", viewer.server_port, timeout=5), kept):
+            asking.request("GET", "/token/api/steps")
+            assert asking.getresponse().status == 200
+            asking.close()
+        assert idle[0].recv(1) == b""
+        assert len(viewer.strangers) <= MOST_STRANGERS
+    finally:
+        for connection in idle:
+            connection.close()
