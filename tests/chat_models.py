@@ -148,6 +148,7 @@ class Made:
     rows: int | None = None
     declared: Mapping[str, int] | None = None
     """Ids in tokenizer_config.json that differ from those of tokenizer.json."""
+    tokenizer_class: str = "PreTrainedTokenizerFast"
     before: str | None = None
     """The token that the tokenizer puts before a plain text."""
 
@@ -226,7 +227,7 @@ def write_model(directory: Path, made: Made) -> Path:
         "generation_config.json": {"eos_token_id": [ids[token] for token in made.stops]},
         "tokenizer.json": tokenizer_json(vocabulary, ids, made.before),
         "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
+            "tokenizer_class": made.tokenizer_class,
             "eos_token": made.eos,
             "bos_token": made.bos,
             "pad_token": made.pad,
@@ -276,13 +277,15 @@ def tokenizer_json(vocabulary: Mapping[str, int], ids: Mapping[str, int], before
     }
 
 
-def examined(directory: Path, made: Made, *, verl: str = "0.9.1", **spec: object) -> tuple[ModelFiles, ChatTemplate]:
+def examined(
+    directory: Path, made: Made, *, verl: str = "0.9.1", transformers: str = "5.10.4", **spec: object
+) -> tuple[ModelFiles, ChatTemplate]:
     """The files of a written model, and what the doctor's child says of it with the tokenizer of bytes."""
     place = str(write_model(directory, made))
     answer = json.loads(asked({"model": place, "tokenizer": place, "needed": NEEDED, **spec}))
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     files = ModelFiles(name=place, is_local=True, directory=place, config=config, has_tokenizer=True, searched=(place,))
-    template = parse_chat_template(json.dumps({**answer, "verl": verl}), place)
+    template = parse_chat_template(json.dumps({**answer, "verl": verl, "transformers": transformers}), place)
     assert isinstance(template, ChatTemplate), template
     return files, template
 

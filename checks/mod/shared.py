@@ -19,6 +19,8 @@ QWEN = ("qwen2", "qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe")
 MINIMAX = ("minimax", "minimax_text_01", "minimax_m2")
 GLM = ("glm4_moe", "glm_moe_dsa")
 """Types of models whose ends of turns verl knows (0.9.1)."""
+NEWLINE_AFTER = ((QWEN, "<|im_end|>"), (MINIMAX, "[e~["))
+"""It adds a newline after these tokens."""
 FIRST_WITH_TABLE = (0, 9, 1)
 """Earlier releases of verl render the new message alone and cut off a system prompt."""
 TOOL_SWITCHES = ("actor_rollout_ref.rollout.multi_turn.enable", "actor_rollout_ref.rollout.multi_turn.tool_config_path")
@@ -77,10 +79,14 @@ def renders_again(plan: Plan) -> bool:
     return any(key.startswith("generator.chat_template.") and value.value for key, value in plan.own.items())
 
 
+def release(version: str) -> tuple[int, ...]:
+    """The first three numbers of a version; none if it is unknown."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
 def slices(template: ChatTemplate) -> bool:
     """Whether the installed verl cuts off a system prompt. Without an installed verl it is taken for the newest."""
-    numbers = tuple(int(number) for number in re.findall(r"\d+", template.verl)[:3])
-    return bool(numbers) and numbers < FIRST_WITH_TABLE
+    return () < release(template.verl) < FIRST_WITH_TABLE
 
 
 def used(loop: Loop, template: ChatTemplate) -> tuple[Render, ...]:
@@ -169,4 +175,7 @@ def verl_tail(template: ChatTemplate, model_type: str) -> Sequence[int] | None:
         return None
     if model_type in GLM:
         return whole[len(base) + 1 :]  # the stop token of the reply is the first one
-    return (*(template.newline if model_type in (*QWEN, *MINIMAX) else ()), *whole[len(base) :])
+    name = next((token for kinds, token in NEWLINE_AFTER if model_type in kinds), "")
+    end = (template.renders["follow"].after or (None,))[0]
+    knows_end = end is not None and template.needed.get(name) == end
+    return (*(template.newline if knows_end else ()), *whole[len(base) :])

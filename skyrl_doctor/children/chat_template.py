@@ -135,6 +135,9 @@ def examine(spec):
         "values": list(VALUES),
         "read_back": [read_back(tokenizer, CALL.format(value)) for value in VALUES],
         "verl": version_of("verl"),
+        "transformers": version_of("transformers"),
+        "tokenizer_class": text_of(settings.get("tokenizer_class")),
+        "byte_level": is_byte_level(directory),
         "needed": {text: tokenizer.token_to_id(text) for text in spec.get("needed") or ()},
         "newline": encode(tokenizer, "\n"),
         "renders": {},
@@ -193,14 +196,10 @@ def compile_template(template):
     except ImportError:
         raise NoAnswerError("the package jinja2 is not installed", "missing") from None
 
-    class Generation(extensions.Extension):
+    def parse_generation(_, parser):
         """The block that marks what the model writes; its text is rendered as it is."""
-
-        tags = {"generation"}  # noqa: RUF012 -- jinja2 wants it so
-
-        def parse(self, parser):
-            next(parser.stream)
-            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
     def raise_exception(message):
         raise jinja2.TemplateError(message)
@@ -208,8 +207,10 @@ def compile_template(template):
     def tojson(value, **options):
         return json.dumps(value, **{"ensure_ascii": False, **options})
 
+    parts = {"tags": {"generation"}, "parse": parse_generation}
+    generation = type("Generation", (extensions.Extension,), parts)
     environment = sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, extensions.loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[generation, extensions.loopcontrols]
     )
     environment.filters["tojson"] = tojson
     environment.globals["raise_exception"] = raise_exception
@@ -323,6 +324,12 @@ def adds_bos(tokenizer, special):
     """Whether the tokenizer puts its first token before a plain text."""
     bos = tokenizer.token_to_id(special.get("bos", ""))
     return bos is not None and list(tokenizer.encode("x").ids)[:1] == [bos]
+
+
+def is_byte_level(directory):
+    """Whether tokenizer.json splits text into bytes before anything else, as GPT-2 does, and not by SentencePiece."""
+    found = read_json(os.path.join(directory, "tokenizer.json")).get("pre_tokenizer")
+    return '"ByteLevel"' in json.dumps(found)
 
 
 def split_markers(tokenizer, texts):

@@ -71,7 +71,11 @@ class ChatTemplate:
     needed: Mapping[str, int | None] = field(default_factory=dict)
     newline: tuple[int, ...] = ()
     verl: str = ""
-    """The version of verl beside the tokenizer's packages."""
+    transformers: str = ""
+    """Their versions in the training interpreter; empty if not installed."""
+    tokenizer_class: str = ""
+    byte_level: bool = False
+    """Whether tokenizer.json splits text into bytes, and not by SentencePiece."""
 
     def text(self, ids: Sequence[int]) -> str:
         """The tokens of the vocabulary, joined. Two sequences with one text differ only in where it is cut."""
@@ -132,6 +136,9 @@ def parse_chat_template(text: str, tokenizer: str) -> ChatTemplate | NoRenders:
         needed={name: _integer_or_none(answer.inner("needed"), name) for name in answer.inner("needed")},
         newline=answer.integers("newline"),
         verl=answer.text("verl"),
+        transformers=answer.text("transformers"),
+        tokenizer_class=answer.text("tokenizer_class"),
+        byte_level=answer.flag("byte_level"),
     )
 
 

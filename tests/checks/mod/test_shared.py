@@ -1,6 +1,7 @@
 """Chat templates of well-known families with the loops of skyrl-train, verl and SkyRL. The expected results are written down
 first, from what these loops do."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -45,10 +46,10 @@ EXPECTED: Mapping[str, Mapping[str, set[str]]] = {
     "gemma": {"ours": {"MOD007 error"}, "verl": {"MOD007 error"}, "skyrl": {"MOD007 error"}},
     # without a prompt for a reply it ends with eos, which moves when a message follows
     "phi": {"ours": set(), "verl": {"MOD007 error", "MOD009 warning"}, "skyrl": {"MOD006 warning"}},
-    # model_type qwen2, with a tokenizer that is not Qwen's; no role for tools
+    # model_type qwen2, with a tokenizer that is not Qwen's: verl finds the unknown token instead; no role for tools
     "distill": {
-        "ours": {"MOD006 info", "MOD010 error"},
-        "verl": {"MOD006 info", "MOD007 error", "MOD009 warning", "MOD010 error"},
+        "ours": {"MOD006 info"},
+        "verl": {"MOD006 info", "MOD007 error", "MOD009 warning"},
         "skyrl": {"MOD006 info"},
     },
     # the model ends its turn with the marker of the next one, which SkyRL adds again
@@ -85,8 +86,10 @@ def test_an_older_verl_renders_the_message_alone(tmp_path: Path) -> None:
     """Its cut loses the newline after a turn, which is white space, and it looks up no token."""
     model, template = examined(tmp_path / "a", FAMILIES["qwen2.5"], verl="0.8.0")
     assert [(id_, one.severity.word) for id_, one in findings(VERL, template, model)] == [("MOD006", "info")]
-    model, template = examined(tmp_path / "b", FAMILIES["distill"], verl="0.8.0")
-    assert "MOD010" not in {id_ for id_, _ in findings(VERL, template, model)}
+    newer = dataclasses.replace(FAMILIES["distill"], model_type="qwen3")
+    for version, ids in (("0.8.0", set()), ("0.9.1", {"MOD010"})):
+        model, template = examined(tmp_path / version, newer, verl=version)
+        assert {id_ for id_, _ in findings(VERL, template, model)} & {"MOD010"} == ids
     assert [slices(examined(tmp_path / "c", FAMILIES["gemma"], verl=one)[1]) for one in ("0.9.0", "0.10.0", "")] == [
         True,
         False,

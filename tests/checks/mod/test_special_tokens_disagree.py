@@ -51,7 +51,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             config_finding(
-                "verl 0.9.1 needs the token <|im_end|> for a model of type qwen2, but the tokenizer lacks it",
+                "verl 0.9.1 needs the token <|im_end|> for a model of type qwen3, but the tokenizer lacks it",
                 Location("plan.toml", None, "model.path"),
                 summary="take tokenizer and chat template from one model",
                 severity=Severity.ERROR,

@@ -37,6 +37,9 @@ EMPTY = {
     "needed": {"<|user|>": None},
     "newline": [10],
     "verl": "0.9.1",
+    "transformers": "5.10.4",
+    "tokenizer_class": "X",
+    "byte_level": True,
 }
 
 
@@ -62,6 +65,9 @@ def test_answers() -> None:
         needed={"<|user|>": None},
         newline=(10,),
         verl="0.9.1",
+        transformers="5.10.4",
+        tokenizer_class="X",
+        byte_level=True,
     )
 
 
