@@ -328,7 +328,11 @@ def adds_bos(tokenizer, special):
 
 def is_byte_level(directory):
     """Whether tokenizer.json splits text into bytes before anything else, as GPT-2 does, and not by SentencePiece."""
-    found = read_json(os.path.join(directory, "tokenizer.json")).get("pre_tokenizer")
+    text = read_text(os.path.join(directory, "tokenizer.json"))
+    key = re.search(r'"pre_tokenizer"\s*:\s*', text)
+    if key is None:
+        return False
+    found, _ = json.JSONDecoder().raw_decode(text, key.end())  # the file has megabytes, this part a few lines
     return '"ByteLevel"' in json.dumps(found)
 
 

@@ -3,9 +3,9 @@
 import dataclasses
 from pathlib import Path
 
-from chat_models import QWEN25, Made, examined
+from chat_models import CHATML, QWEN25, Made, examined
 from checks.mod.template_rejects_turns import template_rejects_turns
-from plans import MIG20, example
+from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Severity, Status
 from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of
@@ -33,6 +33,24 @@ def test_what_a_rollout_needs_of_a_template(tmp_path: Path) -> None:
     ]
     no_result = "{% for m in messages %}{% if m.role != 'user' or loop.first %}{{ m.role + ':' + m.content }}{% endif %}{% endfor %}"
     assert refused(tmp_path / "e", no_result) == ["the chat template leaves out the result of a tool"]
+
+
+def test_what_verl_needs_of_a_template_for_tools(tmp_path: Path) -> None:
+    words = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.multi_turn."
+    verl = plan(f"{words}enable=True\n", "run.sh")
+
+    def why(name: str, template: str, **versions: str) -> list[str]:
+        made = dataclasses.replace(QWEN25, template=template)
+        model, found = examined(tmp_path / name, made, **versions)  # type: ignore[arg-type]  # texts
+        return [one.message for one in template_rejects_turns(verl, model, found)]
+
+    assert why("a", CHATML) == []
+    assert why("b", CHATML + "{% if not add_generation_prompt %}.{% endif %}") == [
+        "the chat template renders earlier messages differently once a tool's result follows, which verl refuses"
+    ]
+    no_tools = CHATML.replace("m.role == 'tool'", "m.role == 'other'")
+    dropped = "the chat template leaves out messages of the role `tool`, so the model never sees what its tools answer"
+    assert why("c", no_tools) == why("d", no_tools, verl="0.8.0") == [dropped]
 
 
 def test_a_missing_template(tmp_path: Path) -> None:
