@@ -13,7 +13,7 @@ import pytest
 from chat_models import CHILD, FAMILIES, asked, write_model
 from checks.mod.shared import GLM, OWN_BUILDERS, verl_tail
 from checks.mod.special_tokens_disagree import NEEDED_BY
-from checks.mod.tokenizer_read_as_sentencepiece import SINCE
+from checks.mod.tokenizer_loses_spaces import SINCE
 from skyrl_doctor.facts.chat_template import NEEDED, ChatTemplate, parse_chat_template
 from skyrl_train.contracts.agent.calls import Ended
 from skyrl_train.contracts.agent.transcript import Message, Reply

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 from chat_models import DISTILL, LLAMA3, examined
-from checks.mod.tokenizer_read_as_sentencepiece import tokenizer_read_as_sentencepiece
+from checks.mod.tokenizer_loses_spaces import tokenizer_loses_spaces
 from plans import MIG20, example
 from skyrl_doctor.core.model import Location, Outcome, Severity, Status
 from skyrl_doctor.plan.findings import config_finding
@@ -19,7 +19,7 @@ def test_the_class_the_type_and_the_release_decide(tmp_path: Path) -> None:
     def found(kind: str = "llama", **changes: object) -> list[Severity]:
         files = dataclasses.replace(model, config={"model_type": kind})
         changed = dataclasses.replace(template, **changes)  # type: ignore[arg-type]  # a table of changes
-        return [one.severity for one in tokenizer_read_as_sentencepiece(plan_of(model__path="/m"), files, changed)]
+        return [one.severity for one in tokenizer_loses_spaces(plan_of(model__path="/m"), files, changed)]
 
     assert found() == found("qwen3") == found(transformers="5.5.3") == [Severity.ERROR]
     assert found("qwen3", transformers="5.5.3") == found(transformers="5.13.0") == [Severity.WARNING]
@@ -32,7 +32,7 @@ def test_the_class_the_type_and_the_release_decide(tmp_path: Path) -> None:
 def test_reproduces_on_a_recording() -> None:
     assert judge("MOD011", "chat_templates", plan=plan_of(model__path="/models/llama-class")) == Outcome(
         id="MOD011",
-        slug="tokenizer-read-as-sentencepiece",
+        slug="tokenizer-loses-spaces",
         status=Status.FAIL,
         findings=(
             config_finding(

@@ -36,7 +36,7 @@ LAST_MEASURED = (5, 11)
 
 
 @check("MOD011", fix="operator: the tokenizer's class belongs to the model's files")
-def tokenizer_read_as_sentencepiece(plan: Plan, model: ModelFiles, template: ChatTemplate) -> Iterator[Finding]:
+def tokenizer_loses_spaces(plan: Plan, model: ModelFiles, template: ChatTemplate) -> Iterator[Finding]:
     version, since = release(template.transformers), SINCE.get(model_type(model.config or {}) or "")
     if since is None or version < (5,) or template.tokenizer_class not in CLASSES or not template.byte_level:
         return
