@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from skyrl_train.contracts.agent import follow_up
 from skyrl_train.contracts.agent.calls import Ended
 from skyrl_train.contracts.agent.transcript import Message, Reply
 from skyrl_train.contracts.errors import TrainError
-
-MARK = "SKYRL-REPLY"
-"""A placeholder reply, to find out what the template adds after a reply."""
 
 
 class EngineError(TrainError):
@@ -64,12 +62,10 @@ class EngineModel:
 
     def follow(self, text: str, *, after: Reply) -> Sequence[int]:
         """The tokens between a reply and the next one, with the end of turn only if the reply lacks it."""
-        talk = [{"role": "user", "content": "-"}, {"role": "assistant", "content": MARK}]
-        _, found, rest = self._rendered([*talk, {"role": "user", "content": text}]).partition(MARK)
-        if not found:
+        rest = follow_up.after_reply(self._rendered(follow_up.conversation(text)))
+        if rest is None:
             raise EngineError("the model's chat template changes the text of a reply; use a template that keeps it")
-        ids = self._encoded(rest)
-        return ids[1:] if after.token_ids[-1:] == tuple(ids[:1]) else ids
+        return follow_up.added(after.token_ids, self._encoded(rest))
 
     async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:
         """The reply of one call. FIX(CFG001): max_tokens is what is left, so that no call exceeds the context."""

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.follow_up import MARK
 from skyrl_train.contracts.agent.transcript import Message, Reply
-from skyrl_train.rl.engine import MARK, EngineError, EngineModel
+from skyrl_train.rl.engine import EngineError, EngineModel
 
 END = 0
 
