@@ -100,18 +100,6 @@ def _colocated(own: Own) -> Iterator[Refusal]:
         )
 
 
-def _prime_gpus(own: Own) -> Iterator[Refusal]:
-    names = ("num_train_gpus", "num_infer_gpus", "gpus_per_node")
-    train, inference, node = (_whole(own(f"deployment.{name}")) for name in names)
-    if None not in (train, inference, node) and own("deployment.type") in (None, "single_node"):
-        total = (train or 0) + (inference or 0)
-        if total > (node or 0):
-            yield Refusal(
-                key="deployment.num_train_gpus",
-                message=f"{train} GPUs for training + {inference} for inference = {total}, but deployment.gpus_per_node is {node}",
-            )
-
-
 def _prime_tensor(own: Own) -> Iterator[Refusal]:
     key = "inference.vllm.tensor_parallel_size"
     size, gpus = _whole(own(key)), _whole(own("deployment.num_infer_gpus"))
@@ -163,7 +151,6 @@ SKYRL_RULES = (
     ),
 )
 PRIME_RULES = (
-    _rule(_prime_gpus, "deployment.type"),
     _rule(_prime_tensor, "deployment.type"),
     _rule(_prime_resume),
     _rule(_prime_cache),

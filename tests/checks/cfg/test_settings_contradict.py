@@ -122,7 +122,6 @@ def test_skyrl_refuses_and_the_neighbour_is_silent(around: tuple[str, ...], faul
 @pytest.mark.parametrize(
     ("faulty", "healthy"),
     [
-        ("[deployment]\ngpus_per_node = 8\nnum_train_gpus = 6\nnum_infer_gpus = 4", "[deployment]\ngpus_per_node = 8\nnum_train_gpus = 4\nnum_infer_gpus = 4"),
         ("[inference.vllm]\ntensor_parallel_size = 3\n[deployment]\nnum_infer_gpus = 4", "[inference.vllm]\ntensor_parallel_size = 2\n[deployment]\nnum_infer_gpus = 4"),
         ("[resume]\nstep = 3\ndir = 'c/step_3'", "[resume]\nstep = 3"),
         ("[inference.vllm]\nenable_prefix_caching = false\n[inference.kv_cache_offload]\ntype = 'native'", "[inference.kv_cache_offload]\ntype = 'native'"),
