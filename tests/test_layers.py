@@ -184,3 +184,16 @@ def test_the_contract_of_the_door_names_every_other_part_of_the_trainer() -> Non
     others = parts - {"__init__", "config", "contracts", "memory", "node"}
     assert set(door["forbidden_modules"]) == {f"skyrl_train.{name}" for name in others}
     assert [one["name"] for one in settings["contracts"] if "ignore_imports" in one] == []
+
+
+def test_checks_import_the_memory_model_as_a_package() -> None:
+    """Probes import it in threads of their own. A thread that begins with a module inside it gets a half-imported one."""
+    inside = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "checks").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and node.col_offset
+        and (node.module or "").startswith("skyrl_train.memory.")
+    ]
+    assert inside == []

@@ -20,7 +20,7 @@ missing tool parser (CFG006) and a sandbox runtime that does not answer (RUN011)
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "no rollout ended; the reason is usually in another component's log"
+CAUSE = "no rollout ended; read the logs of vLLM and of the sandbox runtime"
 
 SIGNATURES = (
     Signature(

@@ -114,7 +114,8 @@ def _counts(plan: Plan, model: ModelFiles | None) -> tuple[int | None, int | Non
     config = model.text_config if model is not None else {}
     name = plan.values.get(MODEL_KEY)
     if not config and name is not None and name.written and not name.unknown and _is_split(plan):
-        from skyrl_train.memory.known import known_config  # a run without model parallelism needs no shape
+        # a run without model parallelism needs no shape; of the package, since probes import it at the same time
+        from skyrl_train.memory import known_config
 
         public = known_config(str(name.value)) or {}
         config = public.get("text_config", public)

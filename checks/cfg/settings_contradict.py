@@ -96,4 +96,4 @@ def _rules(plan: Plan) -> tuple[Rule, ...]:
         return SKYRL_RULES
     if plan.is_of(TODAYS_PRIME):
         return PRIME_RULES
-    raise NotApplicable("the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl")
+    raise NotApplicable("these rules are of verl's own trainers, of SkyRL's and of prime-rl's current schema")

@@ -233,6 +233,8 @@ def _sandboxes(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     count, each = plan.integer("agent.max_parallel"), plan.integer("sandbox.memory_mib")
     if count is None or each is None or ceiling.bytes >= (need := count * each << 20):
         return
+    if ceiling.of_node and (plan.integer(RUNTIME_MEMORY) or 0) << 20 >= need:
+        return  # this machine is not the node of the runtime job, which asks for enough
     seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
     expected = f"expected {need / GIB:.1f} GiB, because {count} sandboxes may use {each} MiB each"
     yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))

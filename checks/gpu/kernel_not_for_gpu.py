@@ -44,7 +44,7 @@ SIGNATURES = (
         pattern=r"FlashAttention only supports Ampere GPUs or newer|\bFlashInfer requires (?:GPUs? with )?(?:sm|SM|compute capability)",
         sample="RuntimeError: FlashAttention only supports Ampere GPUs or newer.",
         explain="this GPU is older than the attention package supports",
-        remedy="Choose another attention backend (vLLM: `VLLM_ATTENTION_BACKEND`; transformers: `attn_implementation=sdpa`), or request a newer GPU.",
+        remedy="Choose another attention backend (vLLM: `--attention-backend`, before 0.14 `VLLM_ATTENTION_BACKEND`; transformers: `attn_implementation=sdpa`), or request a newer GPU.",
         versions="vllm, flash-attn, flashinfer",
     ),
     Signature(

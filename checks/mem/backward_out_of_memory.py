@@ -13,7 +13,7 @@ The rollouts succeed, and the first or second backward pass runs out of memory. 
 expect: 3,000 tokens with a vocabulary of 152,000 take 1.7 GB in fp32, and several copies exist at once.
 
 ## How to fix
-The evidence names the changes that save most for this plan: micro-batch size 1, chunked or fused log-probs and
+`skyrl-doctor budget FILE` lists the changes that save most: micro-batch size 1, chunked or fused log-probs and
 entropy, checkpointing, shorter responses, a lower `gpu_memory_utilization` for a vLLM that does not sleep.
 
 ## Example
@@ -35,10 +35,10 @@ from skyrl_doctor.plan.model import Plan
 if TYPE_CHECKING:
     from skyrl_train.memory import PhaseBudget
 
-CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch size 1 and checkpointing"
+CAUSE = "the update's logits and activations did not fit on the GPU"
 SMALLER = "Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit), turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs."
 LATER = "the GPU ran out of memory after steps that fitted: a longer batch than before, or memory that grows"
-LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches) and set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
+LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches). Where vLLM does not sleep, or has GPUs of its own, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` leaves fewer gaps. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
 KEYS = (
     "actor.micro_batch_size_per_gpu",
     "data.max_prompt_tokens",

@@ -22,10 +22,12 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
-from skyrl_doctor.plan.answers import trainer_shares_gpu
+from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 
+TABLE_VALUE = "{ freq = 1 }"
+"""prime-rl's word for on."""
 KEY, TABLE, OFFLOAD = "model.gradient_checkpointing", "trainer.model", "actor.cpu_offload"
 
 
@@ -39,8 +41,9 @@ def no_activation_checkpointing(plan: Plan) -> Iterator[Finding]:
     name = plan.name(KEY)
     how = "off" if said.written else "off by default"
     message = f"{name} is {how} on a GPU that the trainer shares with vLLM; expected on"
-    settings = {name: "true"} if said.written else {}
-    yield config_finding(message, _place(plan), settings, summary=f"turn {name} on", severity=Severity.WARNING)
+    value = TABLE_VALUE if plan.is_of(*PRIME) else "true"
+    settings = {name: value} if said.written else {}
+    yield config_finding(message, _place(plan), settings, summary=f"set {name} = {value}", severity=Severity.WARNING)
 
 
 def _place(plan: Plan) -> Location | None:

@@ -11,7 +11,8 @@ def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:
     """The plan, if a target is prime-rl's (and in the given schema). Raises NotApplicable."""
     expected = (schema,) if schema else (TODAY, SEED)
     if not plan.is_of(*expected):
-        raise NotApplicable("the configuration is not for prime-rl" + (f" in the schema {schema}" if schema else ""))
+        of_today = " of today's schema" if schema == TODAY else " of another schema" if schema else ""
+        raise NotApplicable(f"the configuration is no prime-rl file{of_today}")
     return plan
 
 

@@ -42,7 +42,7 @@ _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 @check("SLM005", fix="skyrl_train/config/job_size.py")
 def job_asks_for_less(plan: Plan) -> Iterator[Finding]:
     if not any(key.startswith(PREFIX) for key in required(plan).own):
-        raise NotApplicable("no #SBATCH lines that the run gets")
+        raise NotApplicable("no #SBATCH lines of this run were found")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS)
     asked_nodes = _first(plan, _NODES)
     if asked_nodes is not None and asked_nodes[1] < nodes and not _is_sbatch(plan, NODES):

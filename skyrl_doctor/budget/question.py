@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from skyrl_doctor.budget.job import OURS
 from skyrl_doctor.budget.lengths import KnownLengths
 from skyrl_doctor.budget.models import Model
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -16,6 +17,7 @@ from skyrl_train.memory import (
     ModelShape,
     budget,
     device_named,
+    device_of_size,
     host_memory,
     sizes_of,
     step_time,
@@ -24,6 +26,9 @@ from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.trained import actor_of, critic_of
 
 MIB = 2**20
+GPU_MEMORY = "slurm.gpu_memory_gib"
+ROUNDED = 0.1
+"""A GPU of 80 GB shows programs a little less."""
 
 
 def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int | None]:
@@ -40,10 +45,17 @@ def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int 
 
 def planned_device(plan: Plan) -> Device:
     """The device of the GPU type that the plan requests from Slurm."""
-    name = planned_gpu_type(plan)
+    memory = plan.find(GPU_MEMORY)
+    name = planned_gpu_type(plan) if memory is None else plan.text(GPU_TYPE) or ""
     try:
-        if sizes := sizes_of(name):
-            raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {name} is a GPU of {' or '.join(sizes)}; name one of them")
+        sizes = sizes_of(name)
+        if memory is not None:
+            given = device_of_size(f"{memory.value} GiB")
+            named = [one for one in map(device_named, sizes) if abs(one.total - given.total) < given.total * ROUNDED]
+            return named[0] if named else given
+        if sizes:
+            remedy = "set slurm.gpu_memory_gib" if plan.is_of(OURS) else "name one of them"
+            raise NotApplicable(f"{plan.name(GPU_TYPE)}: {name} is a GPU of {' or '.join(sizes)}; {remedy}")
         return device_named(name.replace("_", " "))
     except MemoryModelError as error:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None

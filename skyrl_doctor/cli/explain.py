@@ -117,4 +117,8 @@ def page_lines(entry: "Entry | None", check: "Check | None", width: int = USUAL)
 
 def _fix_line(fix: str) -> str:
     kind, _, why = fix.partition(":")
-    return f"Fixed by the operator: {why.strip().rstrip('.')}." if kind == "operator" else f"Fixed by {fix}."
+    return (
+        f"Only you can cure it: {why.strip().rstrip('.')}."
+        if kind == "operator"
+        else f"Our own code keeps to it in {fix}."
+    )

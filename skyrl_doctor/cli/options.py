@@ -14,7 +14,7 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
             "targets",
             nargs="*",
             metavar="TARGET",
-            help="configuration: RunConfig TOML, dev.conf, task YAML, verl script or command line, prime-rl TOML",
+            help="configuration: run.toml, verl script or command line, prime-rl TOML, SkyRL script, or SkyRL-agent's dev.conf with its task YAML",
         )
     parser.add_argument("--role", choices=ROLES, default="auto", help="role of this machine (default: auto, guessed)")
     parser.add_argument(

@@ -12,8 +12,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_report(parser)
     add_structure_only(parser)
     parser.epilog = (
-        "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run). Targets that are runs by "
-        "themselves are judged one by one, and the exit status is the worst; files that complete each other are one run."
+        "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run). Several runs are "
+        "judged one by one, and the exit status is the worst of them; files that complete each other are one run."
     )
 
 

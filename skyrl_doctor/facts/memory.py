@@ -24,6 +24,8 @@ class Ceiling:
 
     bytes: int
     source: str
+    of_node: bool = False
+    """Whether no limit of a job is below the node's memory."""
 
     @property
     def gib(self) -> float:
@@ -89,7 +91,7 @@ def memory(machine: Machine, cgroup: Cgroup, environ: Environ) -> HostMemory:
         total, available = parse_meminfo(machine.read(MEMINFO))
     except ValueError as error:
         raise CouldNotLook(f"{MEMINFO}: {error}") from None
-    ceilings = [Ceiling(total, "the node's memory")]
+    ceilings = [Ceiling(total, "the node's memory", of_node=True)]
     if (level := cgroup.least_memory) is not None:
         ceilings.append(Ceiling(level.limit, f"the memory limit of {level.path}"))
     if (asked := slurm_memory(environ)) is not None:

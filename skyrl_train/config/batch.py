@@ -60,7 +60,7 @@ def mini_batch_violations(
         return
     yield Violation(
         key=MINI_BATCH,
-        message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}; use at most {batch}",
+        message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}",
         settings=settings,
     )
 

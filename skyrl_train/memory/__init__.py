@@ -31,6 +31,7 @@ from skyrl_train.memory.errors import (
 from skyrl_train.memory.expected import expected_job
 from skyrl_train.memory.host import Host, host_memory
 from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.known import known_config
 from skyrl_train.memory.lengths import Lengths, lengths_from
 from skyrl_train.memory.prime_job import job_from_prime
 from skyrl_train.memory.shape import ModelShape
@@ -77,6 +78,7 @@ __all__ = [
     "host_memory",
     "job_from_prime",
     "job_from_verl",
+    "known_config",
     "lengths_from",
     "shape_from_config",
     "sizes_of",

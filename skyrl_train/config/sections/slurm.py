@@ -23,6 +23,8 @@ class SlurmSection(Section):
     """GPUs or MIG slices of each trainer node."""
     gpu_type: str | None = None
     """GPU type in the --gres request, such as nvidia_a100_3g.20gb."""
+    gpu_memory_gib: float | None = Field(default=None, gt=0)
+    """Memory of a GPU in GiB, where its type does not tell: an a100 has 40 or 80."""
     trainer_cpus: int = Field(default=8, ge=1)
     """CPUs of each trainer node."""
     trainer_memory_mib: int = Field(default=65536, ge=1)

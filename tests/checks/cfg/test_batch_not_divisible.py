@@ -27,7 +27,7 @@ def test_reproduces_two_faults_at_their_lines() -> None:
             {"data.train_batch_size": "4"},
         ),
         config_finding(
-            "a mini batch of 4 prompts is larger than the train batch of 3; use at most 3",
+            "a mini batch of 4 prompts is larger than the train batch of 3",
             Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
         ),
     ]

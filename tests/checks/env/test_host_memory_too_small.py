@@ -137,6 +137,15 @@ def test_a_store_of_the_plan_s_own_size_may_end_ray(
     assert [(finding.severity, finding.location) for finding in findings] == ([(severity, place)] if severity else [])
 
 
+@pytest.mark.parametrize(("asked", "found"), [(16384, 1), (28672, 0)])
+def test_a_login_node_is_not_the_node_of_the_runtime_job(asked: int, found: int) -> None:
+    """Its own memory says nothing about the job, which asks for what its sandboxes need."""
+    plan = plan_of(agent__max_parallel=7, sandbox__memory_mib=4096, slurm__runtime_memory_mib=asked)
+    here = HostMemory(available_bytes=16 * GIB, ceilings=(Ceiling(16 * GIB, "the node's memory", of_node=True),))
+    findings = host_memory_too_small(here, plan, RUNTIME, Environ({}))
+    assert len(list(findings)) == found
+
+
 def test_adds_up_sandboxes_on_a_runtime_node() -> None:
     plan = plan_of(agent__max_parallel=7, sandbox__memory_mib=4096)
     message = "this job has 16.0 GiB of host memory (SLURM_MEM_PER_NODE); expected 28.0 GiB, because 7 sandboxes may use 4096 MiB each"

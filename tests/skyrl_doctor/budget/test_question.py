@@ -72,8 +72,15 @@ def test_the_device_that_a_plan_asks_for() -> None:
 
 @pytest.mark.parametrize("name", ["a100", "nvidia_a100", "A100-PCIE"])
 def test_a_gpu_of_two_sizes_is_not_guessed(name: str) -> None:
-    with pytest.raises(CouldNotLook, match=f"{name} is a GPU of A100-40GB or A100-80GB; name one of them"):
+    with pytest.raises(NotApplicable, match=f"{name} is a GPU of A100-40GB or A100-80GB; set slurm.gpu_memory_gib"):
         planned_device(plan_of(slurm__gpu_type=name))
+
+
+def test_the_plan_may_give_the_size_of_its_gpus() -> None:
+    assert planned_device(plan_of(slurm__gpu_type="a100", slurm__gpu_memory_gib=80)).name == "A100-80GB"
+    assert planned_device(plan_of(slurm__gpu_type="a100", slurm__gpu_memory_gib=40)).name == "A100-40GB"
+    assert planned_device(plan_of(slurm__gpu_type="big", slurm__gpu_memory_gib=96)).total == 96 * 2**30
+    assert planned_device(plan_of(slurm__gpu_memory_gib=24.5)).total == int(24.5 * 2**30)
 
 
 def test_files_say_more_than_a_name() -> None:
