@@ -53,5 +53,5 @@ def _summary(settings: Mapping[str, str] | None, moves: Mapping[str, str] | None
     if moves:
         return "rename the key" if len(moves) == 1 else "rename the keys"
     if not settings:
-        return f"remove {', '.join(removes)}" if removes else "change this setting"
+        return f"remove {', '.join(removes)}" if removes else "correct the configuration"
     return "use this setting" if len(settings) == 1 else "use these settings"

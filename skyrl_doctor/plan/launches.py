@@ -1,15 +1,11 @@
 """Finds the programs that a shell script starts: `python -m X`, `python file.py`, `uv run rl`, behind any wrapper."""
 
 import re
-from collections.abc import Iterator
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.plan.source import Source
-from skyrl_doctor.plan.syntax.shell import Script, read_script
+from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 
-MAX_DEPTH = 3
-"""How deep `bash -c "bash -c …"` is read."""
 MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _RUNNERS = re.compile(
     r"python[\d.]*|torchrun|accelerate|deepspeed|torch\.distributed\.(?:run|launch)|accelerate\.commands\.launch"
@@ -126,18 +122,7 @@ class Launch:
 
 def launches(script: Script) -> tuple[Launch, ...]:
     """Every program that the script starts, in order, without commands that only prepare or print."""
-    return tuple(_launches(script, MAX_DEPTH))
-
-
-def _launches(script: Script, depth: int) -> Iterator[Launch]:
-    for command in script.commands:
-        inner = _inner_script(command.words) if depth else None
-        if inner is not None:
-            yield from _launches(inner, depth - 1)
-            continue
-        found = launch_of(command.words)
-        if found is not None:
-            yield found
+    return tuple(found for command in script.commands if (found := launch_of(command.words)) is not None)
 
 
 def launch_of(words: tuple[Word, ...]) -> Launch | None:
@@ -219,19 +204,6 @@ def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     plain = (at for at, word in enumerate(rest) if not word.text.startswith("-") and not word.text[:1].isdigit())
     last = next(plain, None)
     return () if last is None else rest[last:]
-
-
-def _inner_script(words: tuple[Word, ...]) -> Script | None:
-    """The script of `bash -c "…"`, behind any wrapper; None for another command."""
-    names = [_base(word) for word in words]
-    for at, name in enumerate(names[:-1]):
-        if name in _SHELLS and names[0] not in _SILENT:
-            option = next((index for index in range(at + 1, len(words)) if not words[index].text.startswith("-")), None)
-            flags = "".join(word.text for word in words[at + 1 : option] if not word.text.startswith("--"))
-            if option is not None and "c" in flags and not words[option].unknown:
-                return read_script(Source("", words[option].text), {})
-            return None
-    return None
 
 
 def _without_assignments(words: tuple[Word, ...]) -> tuple[Word, ...]:

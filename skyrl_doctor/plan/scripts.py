@@ -6,6 +6,7 @@ from collections.abc import Callable
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.inner_scripts import with_inner_commands
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
 from skyrl_doctor.plan.syntax.shell import Script, read_script
@@ -17,7 +18,9 @@ _COMPLAINT = re.compile(r"line (?P<line>\d+): (?P<text>.+)")
 
 def read_shell(machine: Machine, source: Source) -> Script:
     """The commands and variables of a script. Raises UsageError."""
-    return read_script(source, machine.environ(), _opener(machine, source))
+    script = read_script(source, machine.environ(), _opener(machine, source))
+    with_inner_commands(script, source.text)
+    return script
 
 
 def syntax_problem(machine: Machine, source: Source, script: Script) -> Problem | None:

@@ -53,7 +53,7 @@ def _new_word(word: str, found: Value, value: str) -> str:
     inner = word[1:-1] if quote else word
     if (default := _DEFAULTED.fullmatch(inner)) is not None and _SAFE.fullmatch(value):
         return f"{quote}{default['head']}{value}}}{quote}"
-    if any(letter in inner for letter in "$`\\'\""):
+    if any(letter in inner for letter in "$`\\'\" \n"):
         raise CannotEdit(f"change it by hand: the file has {word}")
     return f"{quote}{_quoted(value, quote, inner)}{quote}"
 

@@ -29,7 +29,7 @@ def test_reproduces_the_first_attempt() -> None:
             "trainer.model.ac is off by default on a GPU that the trainer shares with vLLM; expected on",
             Location(FIRST, 9, "trainer.model"),
             {},
-            summary="turn trainer.model.ac on",
+            summary="set trainer.model.ac = { freq = 1 }",
             severity=Severity.WARNING,
         )
     ]
@@ -41,7 +41,7 @@ def test_verl_with_it_switched_off() -> None:
             f"{VERL_KEY} is off on a GPU that the trainer shares with vLLM; expected on",
             Location("run.sh", 1, VERL_KEY),
             {VERL_KEY: "true"},
-            summary=f"turn {VERL_KEY} on",
+            summary=f"set {VERL_KEY} = true",
             severity=Severity.WARNING,
         )
     ]
