@@ -120,5 +120,5 @@ def _fix_line(fix: str) -> str:
     return (
         f"Only you can cure it: {why.strip().rstrip('.')}."
         if kind == "operator"
-        else f"Our own code keeps to it in {fix}."
+        else f"Related code: {fix}."
     )
