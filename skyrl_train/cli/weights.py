@@ -54,9 +54,9 @@ def _run(args: argparse.Namespace) -> int:
     from skyrl_train.evaluation.weights import Scored, compared, scored_by, verdict
 
     models: list[tuple[str, Scored]] = []
-    with tempfile.TemporaryDirectory(prefix="skyrl-weights-") as made:
-        for name in args.models:
-            directory = model_directory(name, Path(made), limit_s=args.limit)
+    for name in args.models:
+        with tempfile.TemporaryDirectory(prefix="skyrl-weights-") as made:
+            directory = model_directory(name, Path(made), python=args.python, limit_s=args.limit)
             models.append((name, scored_by(directory, python=args.python, device=args.device, limit_s=args.limit)))
     ids = models[0][1].ids
     if any(scored.ids != ids for _, scored in models):

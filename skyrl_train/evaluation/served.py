@@ -29,7 +29,7 @@ class ServerError(TrainError):
     """The model server does not start."""
 
 
-def model_directory(path: str, out: Path, *, limit_s: float) -> str:
+def model_directory(path: str, out: Path, *, limit_s: float, python: str = sys.executable) -> str:
     """The path itself if it is a model. A checkpoint (…/global_step_N) is merged into `out` once."""
     path = os.path.abspath(path)
     if layout.step_of(os.path.basename(path)) is None:
@@ -42,7 +42,7 @@ def model_directory(path: str, out: Path, *, limit_s: float) -> str:
     made = out / f"model-{os.path.basename(path)}-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
     if not made.exists():
         out.mkdir(parents=True, exist_ok=True)
-        merge(examine(path), str(made), python=sys.executable, limit_s=limit_s)
+        merge(examine(path), str(made), python=python, limit_s=limit_s)
     return str(made)
 
 

@@ -28,6 +28,7 @@ class Compared:
 
     model: str
     difference: float
+    logprobs: tuple[float, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -57,7 +58,7 @@ def scored_by(directory: str, *, python: str, device: str, limit_s: float) -> Sc
 
 def compared(models: Sequence[tuple[str, Scored]], server: Sequence[float]) -> list[Compared]:
     """In the order of the models."""
-    return [Compared(name, mean_difference(scored.logprobs, server)) for name, scored in models]
+    return [Compared(name, mean_difference(scored.logprobs, server), scored.logprobs) for name, scored in models]
 
 
 def verdict(found: Sequence[Compared]) -> tuple[bool, str]:
@@ -66,6 +67,14 @@ def verdict(found: Sequence[Compared]) -> tuple[bool, str]:
     if not nearest.fits:
         which = "none of them" if len(found) > 1 else f"not {first.model}"
         return False, f"the server runs {which}: the limit of two engines with the same weights is {LIMIT:g} nats"
+    alike = [
+        one
+        for one in found
+        if one is not nearest and mean_difference(one.logprobs, nearest.logprobs) < nearest.difference
+    ]
+    if alike:
+        names = " or ".join(one.model for one in found if one is nearest or one in alike)
+        return first is nearest or first in alike, f"the server runs {names}: they differ less than two engines do"
     if nearest is not first:
         return False, f"the server runs {nearest.model} rather than {first.model}"
     if len(found) == 1:

@@ -12,20 +12,30 @@ DONE = ("finished", "failure")
 Tags = Mapping[str, Mapping[str, Any]]
 
 
-def ended(tags: Tags, *, step: int, most_steps: int) -> list[str]:
-    """The prompts whose rollouts have all ended, oldest first. None while one in progress has reached the limit of steps: it
-    would be too old in the next step."""
-    prompts = {key: tag for key, tag in tags.items() if tag.get("is_prompt")}
-    running = (tag for tag in prompts.values() if tag.get("status") not in DONE)
-    if any(steps_of(tag, step) >= most_steps for tag in running):
-        return []
-    done = [key for key, tag in prompts.items() if tag.get("status") in DONE]
-    return sorted(done, key=lambda key: int(prompts[key]["global_steps"]))
+def batch_of(tags: Tags, *, step: int, size: int, most_steps: int) -> list[str]:
+    """The prompts that the step trains on: the oldest of those whose rollouts have all ended.
+
+    Empty while there are too few, or while one in progress would be too old for the step that can take it at the earliest.
+    """
+    prompts = sorted((key for key, tag in tags.items() if tag.get("is_prompt")), key=lambda key: _asked(tags[key]))
+    done = [key for key in prompts if tags[key].get("status") in DONE][:size]
+    left = [key for key in prompts if key not in done]
+    late = any(
+        steps_of(tags[key], step + 1 + place // size) > most_steps
+        for place, key in enumerate(left)
+        if tags[key].get("status") not in DONE
+    )
+    return [] if late or len(done) < size else done
+
+
+def _asked(tag: Mapping[str, Any]) -> int:
+    """The step in which a prompt was asked for."""
+    return int(tag["global_steps"])
 
 
 def steps_of(tag: Mapping[str, Any], step: int) -> int:
     """The number of steps that a prompt takes part in: 1 for one that is trained on in the step that asked for it."""
-    return step - int(tag["global_steps"]) + 1
+    return step - _asked(tag) + 1
 
 
 def orphans(tags: Tags) -> list[str]:

@@ -101,7 +101,7 @@ class Sampler(ReplayBuffer):
             if why := ends.stop_of(transfer.tags(ends.PARTITION)):
                 raise OutageError(why)
             tags = transfer.tags(partition_id)
-            done = prompts.ended(tags, step=step, most_steps=self._config.trainer.max_staleness)
-            if len(done) >= batch_size:
-                return done[:batch_size], tags
+            most_steps = self._config.trainer.max_staleness
+            if done := prompts.batch_of(tags, step=step, size=batch_size, most_steps=most_steps):
+                return done, tags
             time.sleep(POLL_S)

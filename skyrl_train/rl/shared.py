@@ -10,7 +10,7 @@ from skyrl_train.agent.breaker import Breaker, Rule
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts import bounded
-from skyrl_train.contracts.agent.limits import Limits
+from skyrl_train.contracts.agent.limits import REPLY_S, Limits
 from skyrl_train.contracts.agent.ports import OpenSandbox
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY, READY
@@ -56,7 +56,9 @@ def shared(job_dir: str) -> Shared:
 
 def limits_of(config: RunConfig) -> Limits:
     agent = config.agent
+    interrupted = config.trainer.mode != "sync"  # a reply waits while the trainer updates, saves and sends weights
     return Limits(
+        reply_s=agent.rollout_timeout_s if interrupted else REPLY_S,
         model_len=config.rollout.max_model_len,
         prompt_tokens=config.data.max_prompt_tokens,
         response_tokens=config.data.max_response_tokens,

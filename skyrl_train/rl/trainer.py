@@ -9,7 +9,7 @@ from verl.trainer.ppo.v1.trainer_colocate_async import PPOTrainerColocateAsync
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rl import prompts, transfer, validation
+from skyrl_train.rl import ends, prompts, transfer, validation
 from skyrl_train.rl.phases import begin, end
 
 if TYPE_CHECKING:
@@ -121,6 +121,12 @@ class SyncTrainer(Trainer, PPOTrainerSync):
 
 class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
     """A step waits for as many rollouts as it needs. An update interrupts the others, which go on with the new weights."""
+
+    def on_init_end(self) -> None:
+        """Forgets why the run ended that the checkpoint is of: its prompts are asked for again."""
+        ended = transfer.tags(ends.PARTITION)
+        transfer.clear(ends.PARTITION, [key for key, tag in ended.items() if ends.stop_of({key: tag})])
+        super().on_init_end()
 
     def on_train_begin(self) -> None:
         """Removes what a checkpoint keeps of the step that it ends: rows that were trained on."""

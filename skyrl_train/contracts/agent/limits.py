@@ -5,6 +5,9 @@ from dataclasses import dataclass, fields
 
 from skyrl_train.contracts.agent.results import RESULT_CHARS
 
+REPLY_S = 900.0
+"""Default time limit of one reply in seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -16,7 +19,7 @@ class Limits:
     response_tokens: int
     reply_tokens: int
     turns: int = 50
-    reply_s: float = 900.0
+    reply_s: float = REPLY_S
     command_s: float = 120.0
     grace_s: float = 10.0
     """Extra time for the sandbox to stop a command at its limit and to report it."""

@@ -10,7 +10,8 @@ from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.evaluation import weights
 from skyrl_train.evaluation.weights import Compared, Scored, compared, scored_by, verdict
 
-A, B = Compared("a", 0.004), Compared("b", 0.002)
+A, B = Compared("a", 0.004, (-1.0, -2.0)), Compared("b", 0.002, (-1.1, -2.0))
+NEAR_B = Compared("c", 0.0021, (-1.1, -2.001))
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,9 @@ A, B = Compared("a", 0.004), Compared("b", 0.002)
         ([A], True, "the server runs a, or weights a few steps from it: name other checkpoints to compare"),
         ([B, A], True, "the server runs b"),
         ([A, B], False, "the server runs b rather than a"),
+        ([B, NEAR_B], True, "the server runs b or c: they differ less than two engines do"),
+        ([NEAR_B, A, B], True, "the server runs c or b: they differ less than two engines do"),
+        ([A, B, NEAR_B], False, "the server runs b or c: they differ less than two engines do"),
         (
             [Compared("a", 0.6)],
             False,
@@ -30,7 +34,7 @@ A, B = Compared("a", 0.004), Compared("b", 0.002)
             "the server runs not a: the limit of two engines with the same weights is 0.15 nats",
         ),
         (
-            [Compared("a", 0.6), Compared("b", 0.5)],
+            [Compared("a", 0.6, (0.0,)), Compared("b", 0.5, (0.0,))],
             False,
             "the server runs none of them: the limit of two engines with the same weights is 0.15 nats",
         ),
@@ -43,8 +47,8 @@ def test_verdicts(found: list[Compared], runs: bool, sentence: str) -> None:
 def test_differences_are_means_in_the_order_of_the_models() -> None:
     models = [("far", Scored((1, 2, 3), (-1.0, -2.0))), ("near", Scored((1, 2, 3), (-1.5, -2.5)))]
     assert compared(models, [-1.5, -2.4]) == [
-        Compared("far", pytest.approx(0.45)),
-        Compared("near", pytest.approx(0.05)),
+        Compared("far", pytest.approx(0.45), (-1.0, -2.0)),
+        Compared("near", pytest.approx(0.05), (-1.5, -2.5)),
     ]
 
 

@@ -163,6 +163,18 @@ def test_a_resumed_asynchronous_run_drops_rows_that_were_trained_on(
     monkeypatch.delitem(sys.modules, "skyrl_train.rl.transfer")
 
 
+def test_a_resumed_run_does_not_end_for_the_reason_of_the_last_one(
+    ours: ModuleType, queue: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "transfer", import_module("skyrl_train.rl.transfer"))
+    queue.update({"a_0": {"counts": "", "stop": "TRN022: the runtime is lost"}, "a_1": {"counts": ""}})
+    monkeypatch.setattr(ours.Trainer, "on_init_end", lambda run: run.did.append("loaded"))
+    run = ours.ColocateAsyncTrainer(lambda _step: None)
+    run.on_init_end()
+    assert ("a_0" in queue, "a_1" in queue, run.did) == (False, True, ["loaded"])
+    monkeypatch.delitem(sys.modules, "skyrl_train.rl.transfer")
+
+
 def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
     assert [*ours.MODES] == ["sync", "colocate_async"]
     assert all(issubclass(trainer, ours.Trainer) for trainer in ours.MODES.values())
