@@ -82,6 +82,8 @@ def foreign_imports(saved: Saved) -> Iterator[str]:
     """A line for each import outside torch and verl that loading the checkpoint would run."""
     from skyrl_train.checkpoints import archive
 
+    for name in sorted(name for name, _ in listed(saved.path) if name.lower().endswith(".pkl")):
+        yield f"{name}: a resume unpickles it (TransferQueue), and it is not examined"
     for name in sorted(name for name, _ in listed(saved.path) if name.lower().endswith(PICKLED)):
         try:
             with bounded.open_file(os.path.join(saved.path, name)) as file:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkpoint_files import torch_file
+from skyrl_train.checkpoints import saved
 from skyrl_train.checkpoints.archive import faults, foreign_imports
 from skyrl_train.checkpoints.safetensors import tensors_faults
 
@@ -138,3 +139,14 @@ def test_records_that_overlap_are_refused() -> None:
             archive.filelist[-1].filename = archive.filelist[-1].orig_filename = f"archive/data/{number}"
     assert of(made.getvalue(), deep=True) == ["its records overlap: reading them would have no end"]
     assert foreign_imports(made) == ("unknown code: its records overlap: reading them would have no end",)
+
+
+def test_the_queue_of_an_asynchronous_run_is_named_since_nobody_examines_it(tmp_path: Path) -> None:
+    """A resume unpickles it."""
+    queue = tmp_path / "global_step_3" / "transfer_queue"
+    queue.mkdir(parents=True)
+    (queue / "controller_state.pkl").write_bytes(b"")
+    told = list(saved.foreign_imports(saved.examine(str(tmp_path / "global_step_3"))))
+    assert told == [
+        "transfer_queue/controller_state.pkl: a resume unpickles it (TransferQueue), and it is not examined"
+    ]
