@@ -8,7 +8,11 @@ from skyrl_doctor.machine.secret_names import Holds, holds
 Span = tuple[int, int]
 
 _QUOTED = r"(?P<escape>\\{0,7})(?P<quote>[\"'])(?P<quoted>[^\n]{0,4096}?)(?P=escape)(?P=quote)"
-_BARE = r"(?P<bare>[^\s\0\"',;&<>`\x1b]{1,4096})"
+_JUDGED = 128
+"""A bare value is judged by so many characters and hidden whole: names side by side are values of each other."""
+_OF_A_VALUE = r"[^\s\0\"',;&<>`\x1b]"
+_REST = re.compile(_OF_A_VALUE + "{0,4096}")
+_BARE = rf"(?P<bare>{_OF_A_VALUE}{{1,{_JUDGED}}})"
 _VALUE = rf"(?:{_QUOTED}|{_BARE})"
 _START = r"(?:(?<!\w)|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\x1b\[\d;\d\dm)|(?<=%[0-9A-Fa-f]{2}))"
 """A name also begins after the codes of a colour, and after a sign that a URL encodes."""
@@ -150,10 +154,19 @@ def named(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
         group = "quoted" if match["quoted"] is not None else "bare"
         start, end = match.span(group)
         if _is_secret(match, text[end : end + 2]):
-            yield start, end - (len(match[group]) - len(match[group].rstrip(")]}")) if group == "bare" else 0)
+            if group == "bare":
+                end = _end_of_bare(text, start, end)
+            yield start, end
             at = end
         else:
             at = match.end("name")  # what follows may be a name itself
+
+
+def _end_of_bare(text: str, start: int, end: int) -> int:
+    """Where a bare value ends, of which `end` may be only the end of what was judged."""
+    if end - start == _JUDGED and (rest := _REST.match(text, end)):
+        end = rest.end()
+    return start + len(text[start:end].rstrip(")]}"))
 
 
 def is_random(value: str) -> bool:
