@@ -8,6 +8,7 @@ import dataclasses
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from skyrl_doctor.machine.redact import Redactor, secret_spans, secrets_of
@@ -24,6 +25,8 @@ HEAD_BYTES = 1 << 20
 """Of a longer log the begin of this size is kept, and the end."""
 MOST_ROLLOUTS = 20_000
 LEFT_OUT = "left_out.md"
+_WORD = re.compile(r"[a-z]{1,11}")
+"""A secret that is a plain word is hidden only in its place: logs hold the word with its meaning."""
 MODE = 0o600
 
 
@@ -45,7 +48,7 @@ def _configured_secrets(job_dir: str) -> list[str]:
             with contextlib.suppress(OSError):
                 text = bounded.read_text(os.path.join(job_dir, name), most_bytes=FILE_BYTES, errors="replace")
                 found += (text[start:end] for start, end in secret_spans(text))
-    return found
+    return [secret for secret in found if not _WORD.fullmatch(secret)]
 
 
 @dataclasses.dataclass

@@ -344,6 +344,11 @@ APART = (
     within("coloured value", "password: \x1b[32m{}\x1b[0m", PASSWORD),
     within("coloured name", "\x1b[1mpassword\x1b[0m: {}", PASSWORD),
     within("coloured name and value", "\x1b[1mpassword\x1b[0m=\x1b[32m{}\x1b[0m", PASSWORD),
+    within("XML, CDATA", "<password><![CDATA[{}]]></password>", PASSWORD),
+    within("variable of a container, with a comment", "- name: HF_TOKEN\n  # of the team\n  value: {}\n", KEY),
+    within("tag of YAML", "HF_TOKEN: !vault {}", KEY),
+    within("tag of YAML, quoted", "HF_TOKEN: !vault '{}'", KEY),
+    within("brackets", "AWS_SECRET_ACCESS_KEY ({})", KEY),
     within("value on the next line, CRLF", "password:\r\n {}", PASSWORD),
 )  # fmt: skip
 """Other texts than an equals sign stand between the name and the value."""

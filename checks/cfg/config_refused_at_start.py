@@ -79,7 +79,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>\S{1,200}): (?:invalid|expected) )|^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?(?P<option>[\w=-]{1,100})",
+        pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>\S{1,200}): (?:invalid|expected) )|^(?:[\w./-]{1,100}/)?(?:srun|sbatch|salloc|torchrun|ray|vllm|python[\d.]{0,5}): (?:unrecognized|invalid) option (?:-- )?['\"]?(?P<option>[\w=-]{1,100})",
         sample="main.py: error: unrecognized arguments: --nope",
         explain="the program refused a command-line argument",
         remedy="Compare the argument with `--help` of the installed version: its spelling, or its name in another version.",

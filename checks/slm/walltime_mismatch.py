@@ -26,6 +26,9 @@ from skyrl_train.config.walltime import minutes, walltime_violations
 CAUSE = "the job hit its time limit"
 LONGER = "Submit with a longer limit (`--time`, at most what `sinfo -o '%P %l'` prints) and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), so that less is lost."
 
+COLLECTIVE = r"\bWatchdog caught collective operation timeout\b|\bProcessGroupNCCL's watchdog got stuck\b|\bTimed out waiting \d{1,12}ms for (?:send|recv) operation\b|\bc10d::ProcessGroupNCCL::"
+"""Above the end, these are the cause: the ranks wait until the limit."""
+
 KEYS = ("trainer.save_every_steps",)
 
 SIGNATURES = (
@@ -35,7 +38,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="slurm",
-        last_resort=True,
+        unless_above=COLLECTIVE,
     ),
     Signature(
         pattern=r"\bDUE TO TIME LIMIT\b",
@@ -43,7 +46,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="slurm",
-        last_resort=True,
+        unless_above=COLLECTIVE,
     ),
     Signature(
         pattern=r"\bRequested time limit is invalid|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
@@ -58,7 +61,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=LONGER,
         versions="skyrl-train",
-        last_resort=True,
+        unless_above=COLLECTIVE,
     ),
 )
 

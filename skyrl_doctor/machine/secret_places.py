@@ -8,7 +8,13 @@ from skyrl_doctor.machine.secret_names import Holds, holds
 Span = tuple[int, int]
 
 _QUOTED = r"(?P<escape>\\{0,7})(?P<quote>[\"'])(?P<quoted>[^\n]{0,4096}?)(?P=escape)(?P=quote)"
-_BARE = r"(?P<bare>[^\s\0\"',;&<>`\x1b]{1,4096})"
+_JUDGED = 128
+"""A bare value is judged by so many characters and hidden whole: names side by side are values of each other."""
+_OF_A_VALUE = r"[^\s\0\"',;&<>`\x1b]"
+_REST = re.compile(_OF_A_VALUE + "{0,4096}")
+_TAG = r"!{1,2}[a-z][\w/:.-]{0,40}[ \t]{1,8}"
+"""A tag of YAML; before a bare value it is hidden, too, as it may be the start of a password."""
+_BARE = rf"(?P<bare>(?:{_TAG}(?!#))?{_OF_A_VALUE}{{1,{_JUDGED}}})"
 _VALUE = rf"(?:{_QUOTED}|{_BARE})"
 _START = r"(?:(?<!\w)|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\x1b\[\d;\d\dm)|(?<=%[0-9A-Fa-f]{2}))"
 """A name also begins after the codes of a colour, and after a sign that a URL encodes."""
@@ -21,7 +27,7 @@ _OPERATOR = rf"(?:=>|:=|\+=|->|=(?!=)|:|%3[ADad]|(?<=[\"']),|{_WALL})"
 _NEXT_LINE = r"(?:[|>][+-]?\d?)?[ \t]{0,8}\r?\n[ \t]{1,40}(?=[^\s:=]{4,400}[ \t]{0,8}(?:\r?\n|\Z)|\\{0,7}[\"'])"
 """The value is alone on the next line, which is indented, as a block of YAML."""
 _BEFORE_VALUE = (
-    rf"{_COLOUR}[ \t]{{0,8}}(?:{_NEXT_LINE})?{_COLOUR}\[?(?:Secret(?:Str|Bytes)\()?"
+    rf"{_COLOUR}[ \t]{{0,8}}(?:{_TAG}(?=[\"']))?(?:{_NEXT_LINE})?{_COLOUR}\[?(?:Secret(?:Str|Bytes)\()?"
     r"(?:[bBfFrRuU]{1,2}(?=[\"']))?(?:(?:'''|\"\"\")\s{0,40})?"
 )
 _ASSIGNMENT = re.compile(rf"{_NAME}(?P<mark>{_AFTER_NAME}{_OPERATOR}{_BEFORE_VALUE}){_VALUE}")
@@ -30,14 +36,15 @@ _WEAK_MARK = re.compile(rf"->|,|{_WALL}(?!\s*\n)")
 OPTION = re.compile(rf"(?<![\w-])--?{_NAME}[\"']?(?P<mark>(?:,[ ]{{0,4}}|[ \t\0]{{1,8}})){_VALUE}")
 """An option and its value, apart. In /proc the words of a command line are separated by NUL."""
 _PAIR = re.compile(
-    rf"\b(?:name|key)[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
+    rf"\b(?:name|key)[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}(?:#[^\n]{{0,400}}\n\s{{0,40}}){{0,8}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
 )
 """A variable of a container: its name and its value stand apart."""
 _REJECTED = re.compile(rf"(?m)^[ \t]{{0,40}}{_NAME}\n[^\n]{{0,400}}?\binput_value(?P<mark>=){_VALUE}")
 """A message of pydantic."""
 _NO_QUOTES = r"(?P<quoted>(?!))?"
 _ELEMENT = re.compile(
-    rf"<(?:[\w-]{{1,40}}:)?{_NAME}(?P<mark>(?:\s[^<>]{{0,200}})?>)\s{{0,40}}{_NO_QUOTES}(?P<bare>[^<>\s]{{1,4096}})\s{{0,40}}</"
+    rf"<(?:[\w-]{{1,40}}:)?{_NAME}(?P<mark>(?:\s[^<>]{{0,200}})?>)\s{{0,40}}"
+    r"(?:<!\[CDATA\[(?P<quoted>[^\n]{1,4096}?)\]\]>|(?P<bare>[^<>\s]{1,4096}))\s{0,40}</"
 )
 """An element of XML."""
 _SETS = re.compile(
@@ -49,6 +56,11 @@ _COLUMN = re.compile(
     r"(?P<bare>(?=\S{0,400}\d)[^\s<]{6,4096})[ \t]{0,40}$"
 )
 """A variable in a table of two columns."""
+_BRACKETS = re.compile(
+    rf"{_START}(?P<name>[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,60}}+)(?P<mark>[ \t]?\(){_NO_QUOTES}"
+    r"(?P<bare>(?=[^\s()]{0,400}\d)[^\s()\"'<]{6,4096})\)"
+)
+"""A variable and its value in brackets."""
 _SEVERAL = re.compile(rf"{_NAME}[\"']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\[(?P<all>[^\]\[]{{1,4096}})\]")
 _ONE_OF_SEVERAL = re.compile(r"([\"'])(?P<value>(?=[^\"']{0,400}\d)[^\"'\n]{4,400})\1")
 _JWK = re.compile(r"[\"'](?:d|p|q|dp|dq|qi|k)[\"']\s{0,4}:\s{0,4}[\"'](?P<value>[\w-]{16,})")
@@ -114,7 +126,7 @@ _SCHEMES = frozenset(("bearer", "basic", "token", "digest", "negotiate", "ntlm",
 
 def spans(text: str) -> Iterator[Span]:
     """The places of texts that are secrets by what stands before them."""
-    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED, _COLUMN):
+    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED, _COLUMN, _BRACKETS):
         yield from named(pattern, text)
     if "</" in text:
         yield from named(_ELEMENT, text)
@@ -150,10 +162,19 @@ def named(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
         group = "quoted" if match["quoted"] is not None else "bare"
         start, end = match.span(group)
         if _is_secret(match, text[end : end + 2]):
-            yield start, end - (len(match[group]) - len(match[group].rstrip(")]}")) if group == "bare" else 0)
+            if group == "bare":
+                end = _end_of_bare(text, start, end)
+            yield start, end
             at = end
         else:
             at = match.end("name")  # what follows may be a name itself
+
+
+def _end_of_bare(text: str, start: int, end: int) -> int:
+    """Where a bare value ends, of which `end` may be only the end of what was judged."""
+    if end - start >= _JUDGED and (rest := _REST.match(text, end)):
+        end = rest.end()
+    return start + len(text[start:end].rstrip(")]}"))
 
 
 def is_random(value: str) -> bool:

@@ -88,3 +88,10 @@ def test_a_secret_of_the_configuration_is_known_in_the_logs(job: Path, tmp_path:
     collect(str(job), str(tmp_path / "b"), redactor_of(str(job), {}), most_bytes=20_000_000)
     log = (tmp_path / "b/training_42.out").read_text()
     assert (secret in log, "RuntimeError: login with <redacted:" in log) == (False, True)
+
+
+def test_a_password_that_is_a_plain_word_is_hidden_only_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text('DB_PASSWORD = "training"\n')
+    redact = redactor_of(str(tmp_path), {})
+    assert redact("training step 4") == "training step 4"
+    assert "training" not in redact('DB_PASSWORD = "training"')

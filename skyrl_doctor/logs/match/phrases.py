@@ -36,7 +36,7 @@ RUN_END = (
     r"|\bApplication shutdown complete\b|\bSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\b"
     r"|\belastic\.multiprocessing\.errors\.ChildFailedError:|\bRuntimeError: Engine process failed to start\b"
     r"|^[\w./-]{1,100}\.py: error: (?:unrecognized arguments|argument |the following arguments)"
-    r"|^SyntaxError: |\bwandb\.errors\.(?:\w{1,20}\.)?UsageError: api_key not configured"
+    r"|\bwandb\.errors\.(?:\w{1,20}\.)?UsageError: api_key not configured"
 )
 """Lines with which a run ends, whether it failed or not."""
 

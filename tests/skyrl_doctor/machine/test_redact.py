@@ -1,12 +1,13 @@
 """Redaction: secrets go, everything else stays."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.machine.redact import Redactor, secret_spans
 from skyrl_doctor.machine.secret_names import is_secret_key, is_secret_name
 
 TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
@@ -139,3 +140,17 @@ def test_a_secret_on_a_command_line_is_overwritten() -> None:
 @given(st.binary())
 def test_redacting_bytes_keeps_their_number(data: bytes) -> None:
     assert len(Redactor(["secret-value"]).in_place(data)) == len(data)
+
+
+@pytest.mark.parametrize("words", ["token|", "max=", "password|"])
+def test_names_side_by_side_cost_little(words: str) -> None:
+    """Each name has all others after it as its value. The bound of one CPU second leaves room for a busy machine."""
+    text = words * (120_000 // len(words))
+    began = time.process_time()
+    list(secret_spans(text))
+    assert time.process_time() - began < 1
+
+
+def test_a_long_value_goes_whole() -> None:
+    value = "aB3-!" * 700
+    assert TOKEN.fullmatch(Redactor()(f"api_key={value}").removeprefix("api_key="))
