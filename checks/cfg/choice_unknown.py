@@ -3,7 +3,8 @@
 ## What it does
 Compares settings that name one of several things, such as `algorithm.adv_estimator` and `algorithm.kl_penalty`, with the
 words that this release of verl has. A checkout's own code may have more words, and so may a module that the script makes
-verl load: then a new word is a warning.
+verl load: then a new word is a warning. A file of a reward function is loaded where the reward manager is, since 0.7.1 not
+where estimators are looked up.
 
 ## Why it breaks training
 verl looks the word up when it starts its workers, or in the first step, after the queue and the model's load.
@@ -25,7 +26,7 @@ from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Release, Value
 from skyrl_doctor.plan.parallel import own_value
 from skyrl_doctor.plan.similar import similar_word
-from skyrl_train.config.verl_choices import CHOICES, CUSTOM_CODE, Choice
+from skyrl_train.config.verl_choices import CHOICES, Choice
 
 SIGNATURES = (
     Signature(
@@ -66,15 +67,15 @@ def _refused(plan: Plan, release: Release, choice: Choice, value: Value) -> Iter
     message = (
         f"{value.assignment}: {release.label} has no such word; expected {', '.join(accepted)}{release.taking(refuses)}"
     )
-    custom = _custom(plan) if choice.open else None
+    custom = _custom(plan, choice.registering(release.versions[0]))
     if custom is not None:
         severity, message = Severity.WARNING, f"{message}, or a word that {custom} adds"
     yield config_finding(message, value.location, {value.name: likely} if likely is not None else {}, severity=severity)
 
 
-def _custom(plan: Plan) -> str | None:
+def _custom(plan: Plan, keys: tuple[str, ...]) -> str | None:
     """The setting that makes verl load the user's own code, which may register words."""
-    names = (*CUSTOM_CODE, _MODULES)
+    names = (*keys, _MODULES) if keys else ()
     return next(
         (name for name in names if (found := plan.own.get(name) or plan.values.get(name)) and found.value), None
     )

@@ -4,7 +4,8 @@
 Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
 micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
 temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Of SkyRL's `validate_cfg` and of prime-rl's
-validators it applies some, where each setting of the rule is written. Whether batches divide is CFG002's.
+validators it applies some, where each setting of the rule is written; a program of the user's own with SkyRL's keys gets a
+warning, since it may check its settings in another way. Whether batches divide is CFG002's.
 
 ## Why it breaks training
 The framework raises when it starts, after the queue, or when its workers start, after Ray.
@@ -16,14 +17,16 @@ Change or remove the setting that the finding names.
     ValueError: [actor] You have set both 'actor.ppo_micro_batch_size' AND 'actor.ppo_micro_batch_size_per_gpu'.
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.answers import TODAYS_PRIME
+from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.keys import OTHER_PROGRAM
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
@@ -67,21 +70,27 @@ SIGNATURES = (
 @check("CFG012", fix="skyrl_train/config/verl_refusals.py")
 def settings_contradict(plan: Plan) -> Iterator[Finding]:
     release = required(plan).release
+    program, start = own_value(plan, OTHER_PROGRAM), command_place(plan)
 
     def own(key: str) -> object:
         found = own_value(plan, key)
         return None if found is None else found.value
 
     for rule in _rules(plan):
-        severity = Severity.ERROR if release is None else release.severity(rule.span.holds)
+        severity = Severity.WARNING if program is not None else Severity.ERROR
+        if release is not None:
+            severity = release.severity(rule.span.holds)
         if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
             continue
         for refusal in rule.judge(own):
             taken = "" if release is None else release.taking(rule.span.holds)
+            allowed = "" if program is None else f"; {program.value} may allow it"
             found = plan.own.get(refusal.key)
             place = None if found is None else found.location
+            if place is None and start is not None:  # nobody wrote the setting
+                place = dataclasses.replace(start, key=refusal.key)
             yield config_finding(
-                f"{refusal.message}{taken}",
+                f"{refusal.message}{taken}{allowed}",
                 place or Location(plan.targets[-1], None, refusal.key),
                 refusal.settings,
                 removes=refusal.removes,

@@ -19,6 +19,7 @@ from skyrl_train.memory import (
     device_named,
     device_of_size,
     host_memory,
+    is_unknown_slice,
     sizes_of,
     step_time,
 )
@@ -53,6 +54,8 @@ def planned_device(plan: Plan) -> Device:
             given = device_of_size(f"{memory.value} GiB")
             named = [one for one in map(device_named, sizes) if abs(one.total - given.total) < given.total * ROUNDED]
             return named[0] if named else given
+        if is_unknown_slice(name):
+            raise NotApplicable(f"{plan.name(GPU_TYPE)}: {name} is a MIG slice of a size that its name does not tell")
         if sizes:
             remedy = "set slurm.gpu_memory_gib" if plan.is_of(OURS) else "name one of them"
             raise NotApplicable(f"{plan.name(GPU_TYPE)}: {name} is a GPU of {' or '.join(sizes)}; {remedy}")

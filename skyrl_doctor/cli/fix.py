@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
     for outcome in failed:
         print_lines(_finding_lines(outcome))
+    unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
     if not failed:
-        unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
         print_line(f"nothing to fix{not_known}")
         return NOT_EXAMINED if unseen else 0
@@ -64,7 +64,11 @@ def run(args: argparse.Namespace) -> int:
     if args.apply:
         _apply(args, {outcome.id for outcome in failed} - edited)
     remaining = (outcome for outcome in failed if outcome.id not in edited)
-    return REMAINS if any(_is_to_fix(outcome) for outcome in remaining) else 0
+    if any(_is_to_fix(outcome) for outcome in remaining):
+        return REMAINS
+    if unseen:
+        print_line(f"unknown: {unseen} (preflight prints the reasons)")
+    return NOT_EXAMINED if unseen else 0
 
 
 def _is_to_fix(outcome: "Outcome") -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
@@ -14,6 +15,12 @@ PRIME = (TODAYS_PRIME, "prime-rl-2025")
 SLEEP_SWITCH = "rollout.free_cache_engine"
 GPU_TYPE = "slurm.gpu_type"
 RUNTIME_KEY = "sandbox.runtime_url"
+
+
+def command_place(plan: Plan) -> Location | None:
+    """The place of the command that starts verl's trainer; None without one."""
+    found = plan.values.get("python.launcher")
+    return None if found is None else found.location
 
 
 def vllm_sleeps(plan: Plan) -> bool:

@@ -21,6 +21,8 @@ EXTRA = {
 }
 """Canonical keys that RunConfig lacks: what other dialects set and RunConfig sets in another way."""
 
+OTHER_PROGRAM = "skyrl.other_program"
+"""The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
 TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
 """An own value of a plan whose verl, from before 0.3, compares no mini batch with the train batch."""
 

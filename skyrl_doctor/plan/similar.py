@@ -115,6 +115,8 @@ def _is_same_part(written: str, known: str) -> bool:
 def _is_same_word(written: str, known: str) -> bool:
     if written == known:
         return True
+    if len(known) >= SHORT and len(written) == len(known) - 1 >= SHORT - 1:
+        return _distance(written, known) == 1  # a letter was forgotten: `siz`
     shorter = min(len(written), len(known))
     return shorter >= SHORT and _distance(written, known) <= (2 if shorter >= LONG else 1)
 

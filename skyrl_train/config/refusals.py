@@ -13,7 +13,7 @@ Own = Callable[[str], Any]
 
 @record(kw_only=True)
 class Refusal:
-    """What verl refuses, at which key, and the settings to change or to remove."""
+    """What a framework refuses, at which key, and the settings to change or to remove."""
 
     key: str
     message: str

@@ -1,6 +1,7 @@
 """Written settings that SkyRL's validate_cfg and prime-rl's validators refuse together (CFG012).
 
-Defaults differ between versions and may lie in another file, so a rule needs that each of its settings is written.
+Defaults differ between versions and may lie in another file, so a rule needs that each of its settings is written. The critic's
+model alone is unset in every version.
 """
 
 from collections.abc import Callable, Iterator

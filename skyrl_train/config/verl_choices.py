@@ -25,11 +25,11 @@ _REWARDS = (
 CUSTOM_CODE = (
     "actor_rollout_ref.model.external_lib",
     "data.custom_cls.path",
-    "custom_reward_function.path",
-    "reward.custom_reward_function.path",
     "trainer.v1.sampler.custom_sampler.path",
 )
 """Keys that load the user's code, which may register further words."""
+REWARD_CODE = ("custom_reward_function.path", "reward.custom_reward_function.path")
+"""Keys that load the user's reward file: since 0.7.1 only in the processes that hold the reward manager."""
 
 
 @record(kw_only=True)
@@ -38,6 +38,7 @@ class Choice:
 
     `span`: the releases that look the word up; one that lacks the key refuses the key already.
     `applies`: whether verl reads the setting in this configuration. `open`: whether the user's code may register words.
+    `by_reward`: the releases that load the reward file where they look the word up, so that it may register words too.
     `files`: the files of verl that hold the words, to look into where a checkout brings its own; `{word}` is the word.
     """
 
@@ -45,12 +46,19 @@ class Choice:
     span: Span = ALWAYS
     files: tuple[str, ...] = ()
     open: bool = False
+    by_reward: Span = Span("", "0.7.1")
     applies: Callable[[Own], bool] = field(default=lambda _: True)
 
     def refuses(self, word: str, release: str) -> bool:  # FIX(CFG011)
         """Whether this release reads the setting and lacks the word."""
         known = self.words.get(word)
         return self.span.holds(release) and (known is None or not known.holds(release))
+
+    def registering(self, release: str) -> tuple[str, ...]:
+        """The keys that load code of the user which may register a word."""
+        if not self.open:
+            return ()
+        return (*CUSTOM_CODE, *REWARD_CODE) if self.by_reward.holds(release) else CUSTOM_CODE
 
     def accepted(self, release: str) -> tuple[str, ...]:
         return tuple(word for word, span in self.words.items() if span.holds(release))
@@ -121,11 +129,12 @@ CHOICES: Mapping[str, Choice] = {
         words=_words("vllm sglang hf@-0.6.0 sglang_async@0.4.0-0.5.0 trtllm@0.7.1"), files=_ROLLOUT, open=True
     ),
     f"{R}.mode": Choice(words=_words("sync@-0.7.0 async"), span=Span("0.6.0"), files=_ROLLOUT),
-    "reward_model.reward_manager": Choice(words=_MANAGERS, files=_REWARDS, open=True),
+    "reward_model.reward_manager": Choice(words=_MANAGERS, files=_REWARDS, open=True, by_reward=ALWAYS),
     "reward.reward_manager.name": Choice(
         words=_MANAGERS,
         files=_REWARDS,
         open=True,
+        by_reward=ALWAYS,
         applies=lambda own: own("reward.reward_manager.source") in (None, "register"),
     ),
     f"{A}.megatron.dtype": Choice(words=_words("bfloat16 float16")),

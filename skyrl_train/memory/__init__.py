@@ -19,7 +19,7 @@ GiB.
 from skyrl_train.memory.budget import Budget, PhaseBudget, budget
 from skyrl_train.memory.changes import Change, changes
 from skyrl_train.memory.config_file import shape_from_config
-from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size, sizes_of
+from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size, is_unknown_slice, sizes_of
 from skyrl_train.memory.errors import (
     BadJobError,
     BadModelError,
@@ -76,6 +76,7 @@ __all__ = [
     "expected_job",
     "gib",
     "host_memory",
+    "is_unknown_slice",
     "job_from_prime",
     "job_from_verl",
     "known_config",

@@ -97,6 +97,11 @@ def device_named(name: str) -> Device:
     return Device(parent, round(GPUS[parent] * GIB))
 
 
+def is_unknown_slice(name: str) -> bool:
+    """Whether a name tells of a MIG slice, but not of its profile: `h100_mig`."""
+    return bool(re.search(r"(?i)(?<![a-z])mig(?![a-z])", name)) and not _PROFILE.search(name.replace("_", " "))
+
+
 def sizes_of(name: str) -> tuple[str, ...]:
     """The GPUs of several sizes that a name without a size or a profile may mean: of `a100`, two; else none."""
     gres = _GRES.fullmatch(name.strip())

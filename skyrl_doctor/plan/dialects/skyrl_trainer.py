@@ -11,6 +11,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
+from skyrl_doctor.plan.keys import OTHER_PROGRAM
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
@@ -47,11 +48,16 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     own = {value.key: value for value in _values(launch.words, source.file)}
     names = SFT if program == SFT_PROGRAM else {**OLDER, **NAMES}
     job = tuple(directives(script, source.file))
+    is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
+    beside = [*job, *job_values(script, source.file)]
+    if not is_own:
+        place = Location(source.file, launch.line, launch.module)
+        beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
     values = by_key(_checked(renamed(own, names)), job)
     reading = Reading(
         dialect=DIALECT,
         values=values,
-        own={**own, **{value.own: value for value in (*job, *job_values(script, source.file))}},
+        own={**own, **{value.own: value for value in beside}},
     )
     tree = composed(machine, source.file, launch)
     if tree is not None:
@@ -60,7 +66,6 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
-    is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
     added = set() if is_own else _fields(machine, source.file, launch)
     problems = tuple(_problems(program, version, own.values(), None if is_own else added or set(), launch))
     unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""

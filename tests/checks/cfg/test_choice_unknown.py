@@ -7,6 +7,7 @@ import pytest
 from plans import found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
@@ -69,9 +70,26 @@ def test_a_word_of_older_releases_alone_is_a_warning() -> None:
 
 
 def test_code_of_the_user_may_add_a_word() -> None:
-    (finding,) = found("CFG011", verl("algorithm.adv_estimator=mine", "custom_reward_function.path=reward.py"))
+    (finding,) = found("CFG011", verl("algorithm.adv_estimator=mine", "data.custom_cls.path=data.py"))
     assert finding.severity is Severity.WARNING
-    assert finding.message.endswith("or a word that custom_reward_function.path adds")
+    assert finding.message.endswith("or a word that data.custom_cls.path adds")
+
+
+@pytest.mark.parametrize(
+    ("version", "word", "severity"),
+    [
+        ("0.9.1", "algorithm.adv_estimator=gea", Severity.ERROR),
+        ("0.9.1", f"{R}.name=mine", Severity.ERROR),
+        ("0.9.1", "reward.reward_manager.name=mine", Severity.WARNING),
+        ("0.6.1", "algorithm.adv_estimator=gea", Severity.WARNING),
+    ],
+)
+def test_a_reward_file_adds_words_only_where_it_is_loaded(version: str, word: str, severity: Severity) -> None:
+    name = "reward.custom_reward_function.path" if version == "0.9.1" else "custom_reward_function.path"
+    text = f"python3 -m verl.trainer.main_ppo {word} {name}=reward.py"
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": text})
+    made = load(machine, ("run.sh",), verl_version=version)
+    assert [one.severity for one in found("CFG011", made)] == [severity]
 
 
 def test_a_checkout_has_words_of_its_own(tmp_path: Path) -> None:

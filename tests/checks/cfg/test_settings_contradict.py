@@ -119,6 +119,25 @@ def test_skyrl_refuses_and_the_neighbour_is_silent(around: tuple[str, ...], faul
     assert found("CFG012", made(healthy)) == []
 
 
+@pytest.mark.parametrize(("around", "faulty", "healthy"), SKYRL)
+def test_a_program_of_the_users_own_may_not_ask_skyrl(around: tuple[str, ...], faulty: str, healthy: str) -> None:
+    def made(word: str) -> Plan:
+        words = ("trainer.policy.model.path=m", "trainer.placement.policy_num_nodes=1", *around, word)
+        return plan(f"python3 -m examples.my.main_mine {' '.join(words)}", "run.sh")
+
+    (finding,) = found("CFG012", made(faulty))
+    assert finding.severity is Severity.WARNING
+    assert finding.message.endswith("; examples.my.main_mine may allow it")
+    assert found("CFG012", made(healthy)) == []
+
+
+def test_a_setting_without_a_line_has_that_of_the_program() -> None:
+    text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.actor.ppo_mini_batch_size=32"
+    keys = {one.location for one in found("CFG012", plan(text, "run.sh"))}
+    per_gpu = (f"{A}.{MICRO}_per_gpu", f"{R}.{LOG}_per_gpu")
+    assert keys == {Location("run.sh", 3, key) for key in per_gpu}
+
+
 @pytest.mark.parametrize(
     ("faulty", "healthy"),
     [
@@ -137,7 +156,7 @@ def test_silent_on_clean_configurations() -> None:
     assert found("CFG012", example("examples/verl/grpo_mig20.sh")) == []
     assert verdict("CFG012", example("examples/mig20.toml")) == (
         Status.SKIP,
-        "the configuration is for none of verl's own trainers, of SkyRL's or of prime-rl",
+        "these rules are of verl's own trainers, of SkyRL's and of prime-rl's current schema",
     )
     dapo = plan(
         "python3 -m recipe.dapo.main_dapo actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=m", "run.sh"

@@ -76,6 +76,13 @@ def test_a_gpu_of_two_sizes_is_not_guessed(name: str) -> None:
         planned_device(plan_of(slurm__gpu_type=name))
 
 
+@pytest.mark.parametrize("name", ["h100_mig", "MIG-h200", "nvidia_a100_80gb_mig"])
+def test_a_slice_of_no_known_profile_is_not_a_whole_gpu(name: str) -> None:
+    with pytest.raises(NotApplicable, match=rf"{name} is a MIG slice of a size that its name does not tell"):
+        planned_device(plan_of(slurm__gpu_type=name))
+    assert planned_device(plan_of(slurm__gpu_type=name, slurm__gpu_memory_gib=20)).total == 20 * 2**30
+
+
 def test_the_plan_may_give_the_size_of_its_gpus() -> None:
     assert planned_device(plan_of(slurm__gpu_type="a100", slurm__gpu_memory_gib=80)).name == "A100-80GB"
     assert planned_device(plan_of(slurm__gpu_type="a100", slurm__gpu_memory_gib=40)).name == "A100-40GB"

@@ -61,6 +61,19 @@ def test_the_exit_status_says_what_remains(tmp_path: Path, capsys: pytest.Captur
     assert dispatch(words) == 2
 
 
+def test_a_check_that_could_not_run_counts_after_the_edit_too(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(
+        "python3 -m examples.my.main_mine trainer.policy.model.path=m trainer.placement.policy_num_nodes=1 "
+        "trainer.algorithm.use_kl_in_reward=true trainer.algorithm.use_kl_loss=true\n",
+        encoding="utf-8",
+    )
+    words = ["fix", str(script), "--structure-only", "--apply"]
+    assert dispatch(words) == 2
+    assert "use_kl_loss=false" in script.read_text(encoding="utf-8")
+    assert dispatch(words) == 2
+
+
 def test_a_key_that_is_named_twice_is_renamed_twice(tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     text = f"python3 -m verl.trainer.main_ppo data.train_bach_size=4 \\\n  data.train_bach_size=8 {MINI}\n"

@@ -13,6 +13,8 @@ from skyrl_doctor.plan.similar import is_slip, likely_key, same_kind, similar_ke
         ("actor_rolout_ref.rollout.n", "actor_rollout_ref.rollout.n"),
         ("rollout.max_token", "rollout.max_tokens"),
         ("slrum", "slurm"),
+        ("data.train_batch_siz", "data.train_batch_size"),
+        ("dat.train_batch_size", "data.train_batch_size"),
         ("trainer.save-freq", "trainer.save_freq"),
     ],
 )
@@ -27,6 +29,8 @@ def test_slips(written: str, known: str) -> None:
         ("data.min_length", "data.max_length"),
         ("actor.lr", "critic.lr"),
         ("rollout.n", "rollout.m"),
+        ("rollout.top", "rollout.tp"),
+        ("rollout.seed", "rollout.sed_x"),
         ("data.train_files", "data.val_files"),
         ("trainer.test_freq", "trainer.save_freq"),
         ("a.b.c", "a.b"),

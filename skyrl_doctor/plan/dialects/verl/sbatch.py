@@ -33,6 +33,8 @@ _FEATURES = ("--constraint", "-C")
 _FEATURE = re.compile(r"(?:nvidia[_-])?(?:gh200|[abh][12]00|a10|a6000|v100|l4|l40s)(?:[_.-]?\w+){0,4}", re.IGNORECASE)
 """A feature that names a GPU; features are the site's own words, and most name something else."""
 _GPUS = ("--gpus-per-node", "--gres", "--gpus", "-G")
+_NAMES = dict.fromkeys(("--gpus", "-G"), ("--gpus", "-G"))
+"""The names of an option that sets two values, number and type; of the others each name sets the same one."""
 _TASKS = {"--ntasks": "--ntasks", "-n": "--ntasks", "--ntasks-per-node": "--ntasks-per-node"}
 _SUBMITS = re.compile(r"(?:^|[\s/])ray job submit\b")
 _STARTS_RAY = re.compile(r"(?:^|[\s/;&|'\"])ray start\b")
@@ -47,11 +49,15 @@ def directives(script: Script, file: str) -> Iterator[Value]:
     found: dict[str, Value] = {}
     features: Value | None = None
     for line, name, text in _lines(script):
-        location = Location(file, line, f"#SBATCH {name}")
-        for key, made in _values(name, text):  # of two lines Slurm takes the later one
-            found[key] = Value(key, made, location, own=f"#SBATCH {name}")
-        if name in _FEATURES and _FEATURE.fullmatch(text):
-            features = Value(GPU_TYPE, text, location, own=f"#SBATCH {name}")
+        own = f"#SBATCH {name}"
+        location = Location(file, line, own)
+        same = [f"#SBATCH {one}" for one in _NAMES.get(name, (name,))]
+        found = {
+            key: value for key, value in found.items() if value.own not in same
+        }  # Slurm takes the later line whole
+        found.update((key, Value(key, made, location, own=own)) for key, made in _values(name, text))
+        if name in _FEATURES:
+            features = Value(GPU_TYPE, text, location, own=own) if _FEATURE.fullmatch(text) else None
     named = found.get(GPU_TYPE)
     if features is not None and (named is None or str(features.value).lower().startswith(str(named.value).lower())):
         found[GPU_TYPE] = features  # `--gres=gpu:a100:4 --constraint=a100_80gb`

@@ -117,6 +117,7 @@ def test_an_unset_variable_makes_the_value_unknown() -> None:
         ("#SBATCH --gpus=2\nmodule load cuda\n#SBATCH --gpus=4", 2),
         ("\n# a\n  # b\n#SBATCH --gpus=2\nN=1\n#SBATCH --gpus=4", 2),
         ("set -e\n#SBATCH --gpus=2", None),
+        ("#SBATCH --gres=gpu:8\n#SBATCH --gres=nvme:1", None),
     ],
 )
 def test_sbatch_lines_are_read_as_slurm_reads_them(lines: str, gpus: int | None) -> None:
@@ -138,6 +139,11 @@ def test_sbatch_lines_are_read_as_slurm_reads_them(lines: str, gpus: int | None)
         ("#SBATCH --gres=gpu:8 --constraint=h100", "h100"),
         ("#SBATCH --gres=gpu:a100:8 --constraint=a100_80gb", "a100_80gb"),
         ("#SBATCH --gres=gpu:8 --constraint=infiniband", None),
+        ("#SBATCH --gres=gpu:8 -C h100\n#SBATCH --constraint=infiniband", None),
+        ("#SBATCH --gpus-per-node=a100:8\n#SBATCH --gpus-per-node=8", None),
+        ("#SBATCH --gpus=a100:8\n#SBATCH -G 8", None),
+        ("#SBATCH --gres=gpu:a100:8\n#SBATCH --gpus=8", "a100"),
+        ("#SBATCH --gres=gpu:8\n#SBATCH --gres=gpu:h100:8", "h100"),
         ("#SBATCH --gres=gpu:8 --constraint='a100|h100'", None),
     ],
 )
