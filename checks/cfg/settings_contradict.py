@@ -77,9 +77,8 @@ def settings_contradict(plan: Plan) -> Iterator[Finding]:
         return None if found is None else found.value
 
     for rule in _rules(plan):
-        severity = Severity.WARNING if program is not None else Severity.ERROR
-        if release is not None:
-            severity = release.severity(rule.span.holds)
+        plain = Severity.WARNING if program is not None else Severity.ERROR
+        severity = plain if release is None else release.severity(rule.span.holds)
         if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
             continue
         for refusal in rule.judge(own):
