@@ -72,6 +72,28 @@ def test_names_both_sizes_and_the_one_to_remove() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "severities"), [("0.9.1", [Severity.ERROR]), (None, [Severity.WARNING]), ("0.5.0", [])]
+)
+def test_a_rollout_without_a_name_is_refused_where_it_has_no_default(
+    version: str | None, severities: list[Severity]
+) -> None:
+    words = [word for word in WHOLE if word != f"{R}.name=vllm"]
+    text = f"python3 -m verl.trainer.main_ppo {' '.join(words)}"
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": text})
+    made = load(machine, ("run.sh",), verl_version=version)
+    assert [one.severity for one in found("CFG012", made)] == severities
+    assert found("CFG012", verl(version=version)) == []
+
+
+@pytest.mark.parametrize(("version", "count"), [("0.9.1", 1), ("0.7.0", 0)])
+def test_dynamic_batches_of_actor_and_rollout_are_the_same(version: str, count: int) -> None:
+    key = f"{R}.log_prob_use_dynamic_bsz"
+    mixed = verl(f"{A}.use_dynamic_bsz=True", f"{key}=False", version=version)
+    assert [one.severity for one in found("CFG012", mixed)] == [Severity.ERROR] * count
+    assert found("CFG012", verl(f"{A}.use_dynamic_bsz=True", f"{key}=True", version=version)) == []
+
+
 def test_a_rule_that_changed_is_judged_by_the_release() -> None:
     both = (f"{R}.multi_turn.enable=True", "algorithm.adv_estimator=rloo")
     assert [one.severity for one in found("CFG012", verl(*both, version="0.4.1"))] == [Severity.ERROR]
