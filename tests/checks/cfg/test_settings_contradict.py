@@ -86,6 +86,26 @@ def test_a_rollout_without_a_name_is_refused_where_it_has_no_default(
     assert found("CFG012", verl(version=version)) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "moves"),
+    [
+        (
+            ("custom_reward_function.path=r.py", "custom_reward_function.name=f"),
+            {f"custom_reward_function.{end}": f"reward.custom_reward_function.{end}" for end in ("path", "name")},
+        ),
+        (("reward_model.reward_manager=dapo",), {"reward_model.reward_manager": "reward.reward_manager.name"}),
+    ],
+)
+def test_a_reward_at_its_old_place_is_moved_where_it_is_ignored(words: tuple[str, ...], moves: dict[str, str]) -> None:
+    (refused,) = found("CFG012", verl(*words, version="0.9.1"))
+    assert refused.remedy is not None
+    assert (refused.severity, refused.remedy.moves) == (Severity.ERROR, moves)
+    assert [one.severity for one in found("CFG012", verl(*words))] == [Severity.WARNING]
+    assert found("CFG012", verl(*words, version="0.8.0")) == []
+    new = [f"{moves[word.partition('=')[0]]}={word.partition('=')[2]}" for word in words]
+    assert found("CFG012", verl(*new, version="0.9.1")) == []
+
+
 @pytest.mark.parametrize(("version", "count"), [("0.9.1", 1), ("0.7.0", 0)])
 def test_dynamic_batches_of_actor_and_rollout_are_the_same(version: str, count: int) -> None:
     key = f"{R}.log_prob_use_dynamic_bsz"
