@@ -93,6 +93,7 @@ def settings_contradict(plan: Plan) -> Iterator[Finding]:
                 place or Location(plan.targets[-1], None, refusal.key),
                 refusal.settings,
                 removes=refusal.removes,
+                moves=refusal.moves,
                 severity=severity,
             )
 

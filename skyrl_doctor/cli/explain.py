@@ -117,8 +117,4 @@ def page_lines(entry: "Entry | None", check: "Check | None", width: int = USUAL)
 
 def _fix_line(fix: str) -> str:
     kind, _, why = fix.partition(":")
-    return (
-        f"Only you can cure it: {why.strip().rstrip('.')}."
-        if kind == "operator"
-        else f"Related code: {fix}."
-    )
+    return f"Only you can cure it: {why.strip().rstrip('.')}." if kind == "operator" else f"Related code: {fix}."

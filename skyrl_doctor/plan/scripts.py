@@ -8,6 +8,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.inner_scripts import with_inner_commands
 from skyrl_doctor.plan.model import Problem
+from skyrl_doctor.plan.sbatch_environ import sbatch_environ
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
 from skyrl_doctor.plan.syntax.shell import Script, read_script
 
@@ -18,7 +19,8 @@ _COMPLAINT = re.compile(r"line (?P<line>\d+): (?P<text>.+)")
 
 def read_shell(machine: Machine, source: Source) -> Script:
     """The commands and variables of a script. Raises UsageError."""
-    script = read_script(source, machine.environ(), _opener(machine, source))
+    environ = {**sbatch_environ(source.text), **machine.environ()}
+    script = read_script(source, environ, _opener(machine, source))
     with_inner_commands(script, source.text)
     return script
 

@@ -13,12 +13,13 @@ Own = Callable[[str], Any]
 
 @record(kw_only=True)
 class Refusal:
-    """What a framework refuses, at which key, and the settings to change or to remove."""
+    """What a framework refuses, at which key, and the settings to change, to remove or to rename."""
 
     key: str
     message: str
     settings: Mapping[str, str] = field(default_factory=dict)
     removes: tuple[str, ...] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
 
 
 @record

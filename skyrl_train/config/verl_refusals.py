@@ -204,6 +204,41 @@ def _adaptive_horizon(own: Own) -> Iterator[Refusal]:
         yield Refusal(key=key, message=f"{key} = {value}; expected more than 0 for an adaptive KL coefficient")
 
 
+def _rollout_name(own: Own) -> Iterator[Refusal]:
+    """The tree of verl has `???` here, which every trainer reads."""
+    key = f"{R}.name"
+    if own(key) is None:
+        yield Refusal(key=key, message=f"{key} is not set, and verl has no default for it; expected vllm or sglang")
+
+
+def _moved_rewards(own: Own) -> Iterator[Refusal]:
+    """The old place is still in the tree, but the trainer no longer copies it to the new one."""
+    path, name = "custom_reward_function.path", "custom_reward_function.name"
+    if own(path) is not None and own(f"reward.{path}") is None:
+        moves = {key: f"reward.{key}" for key in (path, name) if own(key) is not None}
+        yield Refusal(
+            key=path, message=f"{path} is ignored, so this reward is not used; expected reward.{path}", moves=moves
+        )
+    old, new = f"{RM}.reward_manager", "reward.reward_manager.name"
+    if own(old) not in (None, own(new)) and own(new) == "naive":
+        yield Refusal(
+            key=old,
+            message=f"{old} = {own(old)} is ignored, and {new} = {own(new)} is used; expected {new} = {own(old)}",
+            moves={old: new},
+        )
+
+
+def _same_batching(own: Own) -> Iterator[Refusal]:
+    key = f"{R}.log_prob_use_dynamic_bsz"
+    actor, rollout = own(DYNAMIC), own(key)
+    if isinstance(actor, bool) and isinstance(rollout, bool) and actor is not rollout:
+        yield Refusal(
+            key=key,
+            message=f"{key} = {rollout}, but {DYNAMIC} = {actor}; expected the same",
+            settings={key: str(actor)},
+        )
+
+
 def _clip_c(own: Own) -> Iterator[Refusal]:
     key = f"{A}.clip_ratio_c"
     value = own(key)
@@ -282,6 +317,9 @@ RULES = (
     Rule((f"{R}.disaggregation.enabled",), _disaggregation),
     Rule((f"{A}.strategy", f"{A}.megatron.tensor_model_parallel_size"), _megatron_tree),
     Rule((f"{A}.strategy", f"{C}.strategy"), _same_strategy, Span("", "0.6.0")),
+    Rule((f"{R}.name",), _rollout_name, Span("0.6.0")),
+    Rule(("reward.custom_reward_function.path", "reward.reward_manager.name"), _moved_rewards, Span("0.9.0")),
+    Rule((DYNAMIC, f"{R}.log_prob_use_dynamic_bsz"), _same_batching, Span("0.8.0")),
     Rule((f"{R}.multi_turn.enable",), _multi_turn, Span("0.4.0", "0.5.0")),
     Rule((f"{A}.megatron.router_replay.mode",), _router_replay, Span("0.9.1")),
     Rule((f"{ALGORITHM}.kl_ctrl.horizon",), _adaptive_horizon),

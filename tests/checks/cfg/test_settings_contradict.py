@@ -72,6 +72,48 @@ def test_names_both_sizes_and_the_one_to_remove() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "severities"), [("0.9.1", [Severity.ERROR]), (None, [Severity.WARNING]), ("0.5.0", [])]
+)
+def test_a_rollout_without_a_name_is_refused_where_it_has_no_default(
+    version: str | None, severities: list[Severity]
+) -> None:
+    words = [word for word in WHOLE if word != f"{R}.name=vllm"]
+    text = f"python3 -m verl.trainer.main_ppo {' '.join(words)}"
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": text})
+    made = load(machine, ("run.sh",), verl_version=version)
+    assert [one.severity for one in found("CFG012", made)] == severities
+    assert found("CFG012", verl(version=version)) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "moves"),
+    [
+        (
+            ("custom_reward_function.path=r.py", "custom_reward_function.name=f"),
+            {f"custom_reward_function.{end}": f"reward.custom_reward_function.{end}" for end in ("path", "name")},
+        ),
+        (("reward_model.reward_manager=dapo",), {"reward_model.reward_manager": "reward.reward_manager.name"}),
+    ],
+)
+def test_a_reward_at_its_old_place_is_moved_where_it_is_ignored(words: tuple[str, ...], moves: dict[str, str]) -> None:
+    (refused,) = found("CFG012", verl(*words, version="0.9.1"))
+    assert refused.remedy is not None
+    assert (refused.severity, refused.remedy.moves) == (Severity.ERROR, moves)
+    assert [one.severity for one in found("CFG012", verl(*words))] == [Severity.WARNING]
+    assert found("CFG012", verl(*words, version="0.8.0")) == []
+    new = [f"{moves[word.partition('=')[0]]}={word.partition('=')[2]}" for word in words]
+    assert found("CFG012", verl(*new, version="0.9.1")) == []
+
+
+@pytest.mark.parametrize(("version", "count"), [("0.9.1", 1), ("0.7.0", 0)])
+def test_dynamic_batches_of_actor_and_rollout_are_the_same(version: str, count: int) -> None:
+    key = f"{R}.log_prob_use_dynamic_bsz"
+    mixed = verl(f"{A}.use_dynamic_bsz=True", f"{key}=False", version=version)
+    assert [one.severity for one in found("CFG012", mixed)] == [Severity.ERROR] * count
+    assert found("CFG012", verl(f"{A}.use_dynamic_bsz=True", f"{key}=True", version=version)) == []
+
+
 def test_a_rule_that_changed_is_judged_by_the_release() -> None:
     both = (f"{R}.multi_turn.enable=True", "algorithm.adv_estimator=rloo")
     assert [one.severity for one in found("CFG012", verl(*both, version="0.4.1"))] == [Severity.ERROR]
