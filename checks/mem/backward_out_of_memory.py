@@ -81,6 +81,14 @@ SIGNATURES = (
         steps=True,
         refines=("MEM001",),
     ),
+    Signature(
+        pattern=r"\bRayTaskError\(OutOfMemoryError\): ray::\S{0,80}update_(?:actor|policy|critic)\(\)",
+        sample="ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_ref_update_actor() (pid=5121, ip=10.0.0.5)",
+        explain=CAUSE,
+        remedy=SMALLER,
+        versions="ray, verl",
+        last_resort=True,
+    ),
 )
 
 KEY = "actor.micro_batch_size_per_gpu"

@@ -10,7 +10,7 @@ vLLM does not adapt to the free memory. It takes its share of the whole device o
 loads first.
 
 ## How to fix
-Lower `gpu_memory_utilization` to the value in the message, or offload the trainer's weights and optimiser to the host.
+Lower `gpu_memory_utilization` below the free share, the first value in the message divided by the second, or offload the trainer's weights and optimiser to the host.
 
 ## Example
     ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
@@ -30,13 +30,16 @@ from skyrl_doctor.plan.model import Plan
 
 CAUSE = "gpu_memory_utilization asks for more memory than is free when vLLM starts; lower it, or start vLLM first"
 
+FITTING = "Set `{key:rollout.gpu_memory_utilization}` below {free} / {total}, the share that was free, or offload the trainer's weights and optimizer to the host. If little is free although the run itself holds little, another process holds the rest: `nvidia-smi` names it (GPU003)."
+
 KEYS = ("rollout.gpu_memory_utilization", "rollout.tensor_parallel_size", "rollout.free_cache_engine")
 
 SIGNATURES = (
     Signature(
-        pattern=r"Free memory on device .{0,80}on startup is less than desired GPU memory utilization",
+        pattern=r"Free memory on device (?:\w+:\d+ )?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired GPU memory utilization",
         sample="ValueError: Free memory on device (48.97/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
         explain=CAUSE,
+        remedy=FITTING,
         versions="vllm",
     ),
     Signature(

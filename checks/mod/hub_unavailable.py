@@ -39,4 +39,11 @@ SIGNATURES = (
         versions="huggingface_hub",
         refines=("MOD003",),
     ),
+    Signature(
+        pattern=r"\b(?:MaxRetryError|ConnectTimeout): .{0,40}\(?host='(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)'",
+        sample="urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /org/name (Caused by ConnectTimeoutError(",
+        explain="this node cannot reach the hub",
+        remedy=f"{OFFLINE} Where nodes reach the network through a proxy, set `HTTPS_PROXY`.",
+        versions="urllib3, requests",
+    ),
 )

@@ -47,4 +47,12 @@ SIGNATURES = (
         remedy="On `meta` it has no data: the weights were not loaded into it (a key missing in the checkpoint, or tied weights under low_cpu_mem_usage). Otherwise move it with `.to(device)`.",
         versions="torch",
     ),
+    Signature(
+        pattern=r"attempting to assign a gradient with device type '(?P<one>[a-z]{2,8})' to a tensor with device type '(?P<other>[a-z]{2,8})'",
+        sample="RuntimeError: attempting to assign a gradient with device type 'cuda' to a tensor with device type 'cpu'. Please ensure that the gradient and the tensor are on the same device",
+        explain="a gradient is on {one} and its parameter on {other}",
+        remedy="The parameters were moved between the backward pass and the optimizer's step. Is parameter offload on? Turn it off (`{key:actor.param_offload}`), or update the framework: then its load and offload do not match.",
+        versions="torch",
+        keys=("actor.param_offload",),
+    ),
 )

@@ -75,6 +75,10 @@ _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|\b[Gg]enerated (?:answers?|texts?|responses?|outputs?|completions?): ?[\['"]|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """The start of a quotation within a line. A shell's trace of its commands is a quotation too."""
+_SOURCE = re.compile(
+    rb"""\s*(?:# |assert [^\n]{1,300}, ?[fr]?["']|(?:print|warnings\.warn)\([fr]?["']|raise (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(|(?:self\.)?log(?:ger|ging)?\.[a-z]+\([fr]?["'])"""
+)
+"""A line of Python source: a run that logs its program, or the source line of a frame, reports nothing by it."""
 _DOCUMENTED = re.compile(rb"(?:[+-]\s{2,}|\s{4,})(?:\w+\.)*[A-Z]\w*(?:Error|Exception): (?:[Ii]f|[Ww]hen)\b")
 """An exception that a docstring lists, also in a diff: it is indented, and the last line of a traceback is not."""
 _OWN_ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL)\b|Error: ")
@@ -134,7 +138,9 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
 
 @functools.lru_cache(_CACHE_SIZE)
 def is_quoted(text: bytes, at: int) -> bool:
-    """Whether the text at this position of a line is quoted in it."""
+    """Whether the text at this position of a line is quoted in it, or in the source code that it is."""
+    if _SOURCE.match(text):
+        return True
     found = _INLINE.search(text, 0, at)
     return found is not None and _OWN_ERROR.search(text, 0, found.start()) is None
 
