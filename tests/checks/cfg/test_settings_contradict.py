@@ -174,7 +174,7 @@ def test_a_program_of_the_users_own_may_not_ask_skyrl(around: tuple[str, ...], f
 
 
 def test_a_setting_without_a_line_has_that_of_the_program() -> None:
-    text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.actor.ppo_mini_batch_size=32"
+    text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.ppo_mini_batch_size=32"
     keys = {one.location for one in found("CFG012", plan(text, "run.sh"))}
     per_gpu = (f"{A}.{MICRO}_per_gpu", f"{R}.{LOG}_per_gpu")
     assert keys == {Location("run.sh", 3, key) for key in per_gpu}
