@@ -16,6 +16,7 @@ from lanes.tools import LANES, missing_tool
 # always one of the change at hand; DRAW_ANEW=1 looks for others.
 hypothesis.settings.register_profile("doctor", deadline=None, derandomize="DRAW_ANEW" not in os.environ, database=None)
 hypothesis.settings.load_profile("doctor")
+os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have one, and refusals would be wrapped
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

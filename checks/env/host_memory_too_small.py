@@ -137,7 +137,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bexitcode  : -9\b|\bSignal 9 \(SIGKILL\) received by PID \d",
         sample="traceback : Signal 9 (SIGKILL) received by PID 51210",
-        explain="a rank was killed (SIGKILL) and no line says why: by the kernel when the host's memory ran out, or from outside",
+        explain="a rank was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
         remedy=f"Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; OUT_OF_MEMORY, or MaxRSS near ReqMem, is memory. {MORE}",
         versions="torchrun",
         last_resort=True,

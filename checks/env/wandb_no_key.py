@@ -80,7 +80,7 @@ TOPIC = Signature(
 
 KEY = "trainer.logger"
 COMMANDS = "wandb login --relogin", "export WANDB_MODE=offline"
-LOG_IN = "Run `{}`, or `{}` to log offline".format(*COMMANDS)
+LOG_IN = "`{}`, or to log offline `{}`".format(*COMMANDS)
 OFFLINE_KEY = "trainer.wandb_offline"
 
 

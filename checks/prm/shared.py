@@ -11,8 +11,8 @@ def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:
     """The plan, if a target is prime-rl's (and in the given schema). Raises NotApplicable."""
     expected = (schema,) if schema else (TODAY, SEED)
     if not plan.is_of(*expected):
-        of_today = " of today's schema" if schema == TODAY else " of another schema" if schema else ""
-        raise NotApplicable(f"the configuration is no prime-rl file{of_today}")
+        schemas = {TODAY: " of today's schema", SEED: " of the schema of 2025"}
+        raise NotApplicable("the configuration is not for prime-rl" + (schemas[schema] if schema else ""))
     return plan
 
 

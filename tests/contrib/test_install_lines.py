@@ -8,7 +8,7 @@ from skyrl_doctor.site.files import HOOKS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "slurm-site.md").read_text(encoding="utf-8")
-_OF_NETWORK = ("git clone", "python3 -m venv", "/opt/skyrl-doctor/bin/pip")
+_OF_NETWORK = ("git clone", "/usr/bin/python3 -m venv", "/opt/skyrl-doctor/bin/pip")
 
 
 def block(language: str, begin: str) -> str:

@@ -97,7 +97,7 @@ def test_a_time_limit_without_checkpoints() -> None:
 
 def test_silent_on_clean_configurations() -> None:
     assert found("SLM005", example("examples/verl/grpo_mig20.sh")) == []
-    assert verdict("SLM005", example("examples/mig20.toml")) == (Status.SKIP, "no #SBATCH lines that the run gets")
+    assert verdict("SLM005", example("examples/mig20.toml")) == (Status.SKIP, "no #SBATCH lines of this run were found")
 
 
 def warnings(made: Plan) -> list[str]:

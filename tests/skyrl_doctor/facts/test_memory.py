@@ -84,7 +84,7 @@ def test_the_least_ceiling_counts() -> None:
 
 
 CLEAN = recorded("clean_gpu_node")
-NODE = Ceiling(263782400 * 1024, "the node's memory")
+NODE = Ceiling(263782400 * 1024, "the node's memory", of_node=True)
 JOB = Level("/sys/fs/cgroup/job_4711", 8 << 30)
 
 

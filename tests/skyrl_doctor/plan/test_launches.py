@@ -2,13 +2,16 @@
 
 import pytest
 
+from skyrl_doctor.plan.inner_scripts import with_inner_commands
 from skyrl_doctor.plan.launches import launches
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import read_script
 
 
 def started(text: str) -> list[tuple[str, int, tuple[str, ...]]]:
-    found = launches(read_script(Source("run.sh", text), {}))
+    script = read_script(Source("run.sh", text), {})
+    with_inner_commands(script, text)
+    found = launches(script)
     return [(launch.module, launch.line, tuple(word.text for word in launch.words)) for launch in found]
 
 

@@ -76,7 +76,9 @@ def test_goes_to_ray_workers(kind: type, data: st.DataObject) -> None:
 
 def test_an_impossible_token_has_an_infinite_log_probability() -> None:
     reply = Reply(token_ids=(1, 2), text="é\n", ended=Ended.STOP, logprobs=(-0.5, float("-inf")))
-    assert to_json(reply) == '{"token_ids":[1,2],"text":"é\\n","ended":"stop","logprobs":[-0.5,-Infinity]}'
+    assert (
+        to_json(reply) == '{"token_ids":[1,2],"text":"é\\n","ended":"stop","logprobs":[-0.5,-Infinity],"weights":null}'
+    )
     assert from_json(Reply, to_json(reply)) == reply
 
 
