@@ -38,7 +38,7 @@ Example
 -------
     Unknown vLLM environment variable detected: VLLM_USE_V1
 
-Roles: gpu, login. Fixed by skyrl_train/node/vllm.py.
+Roles: gpu, login. Related code: skyrl_train/node/vllm.py.
 """
 
 
