@@ -85,7 +85,7 @@ def test_the_check_of_another_package_has_no_entry() -> None:
         "",
         "skyrl-doctor explain.",
         "",
-        "Roles: gpu. Fixed by the operator: only the site can open it.",
+        "Roles: gpu. Only you can cure it: only the site can open it.",
     ]
 
 
