@@ -28,6 +28,8 @@ SHARED = {
     "pipe_pages": "pages of memory for pipes",
 }
 LARGEST_PACKET = 65536
+_CALLER = "127.0.0.2"
+_BIND_ADDRESS_NO_PORT = 24
 
 
 def enter(path: str, kind: int) -> None:
@@ -49,10 +51,19 @@ def enter_user_namespace(pid: int) -> None:
 
 
 def connectable(pid: int) -> socket.socket:
-    """Makes a socket in the network of a process."""
+    """Makes a socket in the network of a process.
+
+    It has an address of its own. One without connects to itself where nothing listens yet and the kernel gives it the very
+    port that it asks for; whoever wants to listen there finds the port in use.
+    """
     enter_user_namespace(pid)
     enter(f"/proc/{pid}/ns/net", NETWORK)
-    return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with contextlib.suppress(OSError):  # a network that is still without its loopback
+        made.setsockopt(socket.IPPROTO_IP, _BIND_ADDRESS_NO_PORT, 1)
+        made.bind((_CALLER, 0))
+    return made
 
 
 def signal_all(pid: int, number: int) -> int:
