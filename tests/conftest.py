@@ -16,7 +16,9 @@ from lanes.tools import LANES, missing_tool
 # always one of the change at hand; DRAW_ANEW=1 looks for others.
 hypothesis.settings.register_profile("doctor", deadline=None, derandomize="DRAW_ANEW" not in os.environ, database=None)
 hypothesis.settings.load_profile("doctor")
-os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have one, and refusals would be wrapped
+# Refusals would be wrapped: workers of pytest-xdist have COLUMNS, and readline, which pytest loads, sets it behind os.environ.
+os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
