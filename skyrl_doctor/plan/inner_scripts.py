@@ -7,12 +7,11 @@ those of the file where the quoted text stands in it as it is.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from skyrl_doctor.plan.launches import SHELLS, SILENT, base
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import Command, Script, read_script
 from skyrl_doctor.plan.syntax.shell_values import Word
 
-SHELLS = ("bash", "sh", "zsh", "dash")
-_SILENT = ("echo", "printf", "cat", "[", "test", "grep")
 MAX_DEPTH = 3
 """How deep `bash -c "bash -c …"` is read."""
 
@@ -28,32 +27,28 @@ def with_inner_commands(script: Script, text: str) -> None:
 
 
 def _expanded(command: Command, text: str, environ: Mapping[str, str], depth: int) -> Iterator[Command]:
-    at = inner_script_at(command.words) if depth else None
-    if at is None:
+    found_at = _inner_script_at(command.words) if depth else None
+    if found_at is None:
         yield command
         return
-    outer = command.words[at]
+    shell, script = found_at
+    outer, wrapper = command.words[script], command.words[:shell]
     inner = read_script(Source("", outer.text), environ)
-    wrapper = command.words[: next(i for i, word in enumerate(command.words) if base(word) in SHELLS)]
     for found in inner.commands:
         words = tuple(_placed(word, outer, text) for word in found.words)
         made = replace(found, words=(*wrapper, *words), line=outer.line + found.line - 1)
         yield from _expanded(made, text, environ, depth - 1)
 
 
-def inner_script_at(words: tuple[Word, ...]) -> int | None:
-    """The number of the word that is the script of `bash -c`; None for another command."""
+def _inner_script_at(words: tuple[Word, ...]) -> tuple[int, int] | None:
+    """The numbers of the shell and of its script in `bash -c "…"`; None for another command."""
     names = [base(word) for word in words]
-    for at, name in enumerate(names[:-1]):
-        if name in SHELLS and names[0] not in _SILENT:
-            option = next((index for index in range(at + 1, len(words)) if not words[index].text.startswith("-")), None)
-            flags = "".join(word.text for word in words[at + 1 : option] if not word.text.startswith("--"))
-            return option if option is not None and "c" in flags else None
-    return None
-
-
-def base(word: Word) -> str:
-    return word.text.rpartition("/")[2]
+    shell = next((at for at, name in enumerate(names[:-1]) if name in SHELLS and names[0] not in SILENT), None)
+    if shell is None:
+        return None
+    script = next((at for at in range(shell + 1, len(words)) if not words[at].text.startswith("-")), None)
+    flags = "".join(word.text for word in words[shell + 1 : script] if not word.text.startswith("--"))
+    return None if script is None or "c" not in flags else (shell, script)
 
 
 def _placed(word: Word, outer: Word, text: str) -> Word:

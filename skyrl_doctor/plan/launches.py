@@ -83,7 +83,7 @@ _UV_VALUED = frozenset(
         "--link-mode",
     ]
 )
-_SHELLS = ("bash", "sh", "zsh")
+SHELLS = ("bash", "sh", "zsh", "dash")
 _HARMLESS = frozenset(
     "ALIAS : . [ [[ ] ]] alias awk basename bc break builtin cat cd chmod chown clear column continue cp curl cut date declare "
     "df diff dirname disown du echo eval exit export false fi find free git grep head hf hostname huggingface-cli id ip jq kill "
@@ -94,7 +94,7 @@ _HARMLESS = frozenset(
 )
 """Commands that prepare, print or clean up. They start no training."""
 _HARMLESS_MODULES = ("pip", "venv", "ensurepip", "json", "site", "http", "zipfile", "huggingface_hub", "virtualenv")
-_SILENT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk", "kill", "rm", "export")
+SILENT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk", "kill", "rm", "export")
 """Commands whose arguments are text."""
 
 
@@ -128,14 +128,14 @@ def launches(script: Script) -> tuple[Launch, ...]:
 def launch_of(words: tuple[Word, ...]) -> Launch | None:
     """The program that one command starts; None if it only prepares or prints."""
     words = _without_assignments(words)
-    if not words or _base(words[0]) in _SILENT:
+    if not words or base(words[0]) in SILENT:
         return None
     return _python_program(words) or _command(words)
 
 
 def _python_program(words: tuple[Word, ...]) -> Launch | None:
     """The module after the last `-m`, or the first Python file, where no option of a program comes before it."""
-    if any(_base(word) == "pytest" for word in words):
+    if any(base(word) == "pytest" for word in words):
         return None  # its `-m` selects tests
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else None
@@ -147,7 +147,7 @@ def _python_program(words: tuple[Word, ...]) -> Launch | None:
             if after.text.partition(".")[0] in _HARMLESS_MODULES:
                 return None
             return Launch(after.text, words[at + 2 :], word.line, is_module=True)
-        if word.text == "-c" and at and _RUNNERS.fullmatch(_base(words[at - 1])):
+        if word.text == "-c" and at and _RUNNERS.fullmatch(base(words[at - 1])):
             return None  # a line of Python
         if word.text.endswith(".py") and "=" not in word.text:
             return Launch(word.text, words[at + 1 :], word.line)
@@ -156,7 +156,7 @@ def _python_program(words: tuple[Word, ...]) -> Launch | None:
 
 def _command(words: tuple[Word, ...]) -> Launch | None:
     """The command behind its wrappers."""
-    name = _base(words[0])
+    name = base(words[0])
     if name in _HARMLESS or name.endswith("()"):
         return None
     if name in ("uv", "uvx"):
@@ -168,7 +168,7 @@ def _command(words: tuple[Word, ...]) -> Launch | None:
         if name.startswith("python"):  # `python -c …` and `python -m pip` prepare
             words = words[1:]
         return None if not words or words[0].text.startswith("-") else Launch(words[0].text, words[1:], words[0].line)
-    if name in _SHELLS and len(words) > 1:
+    if name in SHELLS and len(words) > 1:
         return Launch(f"{name} {words[1].text}", words[2:], words[0].line)
     return Launch(words[0].text, words[1:], words[0].line)
 
@@ -176,7 +176,7 @@ def _command(words: tuple[Word, ...]) -> Launch | None:
 def _of_uv(words: tuple[Word, ...]) -> Launch | None:
     """What `uv run` starts. Its other commands prepare."""
     at = 1
-    if _base(words[0]) == "uv":
+    if base(words[0]) == "uv":
         at = next((index for index, word in enumerate(words) if word.text == "run"), 0) + 1
         if at == 1:
             return None
@@ -188,7 +188,7 @@ def _of_uv(words: tuple[Word, ...]) -> Launch | None:
 def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The command of a wrapper: what follows `--`, else from the first program that is known to start others."""
     rest = words[1:]
-    starts = _STARTS.get(_base(words[0]))
+    starts = _STARTS.get(base(words[0]))
     if starts is not None:
         verb = next((at for at, word in enumerate(rest) if word.text in starts), None)
         if verb is None:
@@ -197,7 +197,7 @@ def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     dashes = next((at for at, word in enumerate(rest) if word.text == "--"), None)
     if dashes is not None:
         return rest[dashes + 1 :]
-    known = (at for at, word in enumerate(rest) if _RUNNERS.fullmatch(_base(word)) or _base(word) in _WRAPPERS)
+    known = (at for at, word in enumerate(rest) if _RUNNERS.fullmatch(base(word)) or base(word) in _WRAPPERS)
     first = next(known, None)
     if first is not None:
         return rest[first:]
@@ -214,5 +214,5 @@ def _without_assignments(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words[at:]
 
 
-def _base(word: Word) -> str:
+def base(word: Word) -> str:
     return word.text.rpartition("/")[2]
