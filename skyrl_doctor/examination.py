@@ -26,6 +26,7 @@ from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor, secrets_of
+from skyrl_doctor.machine.remembered import RememberedMachine
 from skyrl_doctor.machine.secret_names import is_secret_key
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.groups import ambiguous
@@ -141,7 +142,7 @@ def run_all(machine: Machine, reader: Machine, options: Options, *, observe: Obs
     """Examines every run that the targets describe. The facts of the machine are gathered once."""
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            return _run_all(machine, reader, options, observe)
+            return _run_all(RememberedMachine(machine), reader, options, observe)
     finally:
         machine.close()
 

@@ -39,6 +39,7 @@ def examine(
                 continue
             yield _redacted(_judge(check, ready, gathering), redact)
             judged += 1
+            gathering.advance()
         waiting = still_waiting
         observe(gathering.pending, judged)
         if gathered:

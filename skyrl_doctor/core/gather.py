@@ -83,12 +83,19 @@ class Gathering:
         self._start_ready()
         while self._running:
             yield
-            self._take_answers()
-            self._give_up_late()
+            if self._running:  # the last answer may have been taken by `advance`
+                self._take_answers()
+                self._give_up_late()
             self._start_ready()
         for kind, stuck in self._waiting.items():
             self.results[kind] = Unavailable(f"probe {stuck.name!r} needs a fact that itself needs this probe")
         self._waiting.clear()
+
+    def advance(self) -> None:
+        """Starts probes whose facts have arrived, without waiting: the slowest ones are last in a chain of others."""
+        if self._running and not self._answered.empty():
+            self._take_answers()
+            self._start_ready()
 
     def _want(self, needs: Iterable[Need]) -> None:
         todo = [need.kind for need in needs]

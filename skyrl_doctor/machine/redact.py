@@ -4,6 +4,7 @@ Within one run or bundle the same secret gives the same token, so that findings 
 random for each run, so that a token reveals nothing about its secret.
 """
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from skyrl_doctor.machine import secret_forms, secret_places
 from skyrl_doctor.machine.secret_names import is_secret_name
 
 _MIN_LENGTH = 6
+_SHORT = 400
 _TOKEN_START = "<redacted:"
 _TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
 _PRINTED = re.compile(r"[\t\n\r\x1b\x20-\x7e\x80-\xff]{6,}")
@@ -36,7 +38,8 @@ class Redactor:
         for secret in self._known:
             if secret in text:
                 text = text.replace(secret, self._token(secret))
-        return _replaced(text, secret_spans(text), self._token)
+        spans = secret_spans(text) if len(text) > _SHORT else _spans_of_short(text)
+        return _replaced(text, spans, self._token)
 
     def in_place(self, data: bytes) -> bytes:
         """The bytes with each character of a secret replaced by x, so that offsets do not move."""
@@ -67,6 +70,12 @@ def secret_spans(text: str) -> Iterator[tuple[int, int]]:
     found = (*secret_forms.spans(text), *secret_places.spans(text))
     tokens = [match.span() for match in _TOKEN.finditer(text)] if _TOKEN_START in text else []
     return ((start, end) for start, end in _joined(found) if not any(at <= start < stop for at, stop in tokens))
+
+
+@functools.lru_cache(maxsize=4096)
+def _spans_of_short(text: str) -> tuple[tuple[int, int], ...]:
+    """The places of secrets in a short text: reports of many runs say the same sentences."""
+    return tuple(secret_spans(text))
 
 
 def _joined(found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ slow core. A preflight loads about 200 classes, and batch scripts wait for it. H
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -34,6 +35,25 @@ def _made(cls: type[T], kw_only: bool) -> type[T]:  # noqa: FBT001 -- a helper o
 
 
 def _init(self: Any, *args: Any, **named: Any) -> None:
+    positional, defaults, names = _shape(self.__class__)
+    values = {**defaults, **dict(zip(positional, args, strict=False)), **named}
+    if values.keys() != names or len(args) > len(positional) or not named.keys().isdisjoint(positional[: len(args)]):
+        values = _checked(self, args, named)
+    self.__dict__.update(values)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+
+
+@functools.cache
+def _shape(cls: type) -> tuple[tuple[str, ...], dict[str, Any], frozenset[str]]:
+    """The fields that may be given by position, the values of those that have a default, and all names."""
+    fields: dict[str, dataclasses.Field[Any]] = cls.__dataclass_fields__  # type: ignore[attr-defined] # a record is a dataclass
+    known = {name: field.default for name, field in fields.items() if field.default is not dataclasses.MISSING}
+    return cls.__match_args__, known, frozenset(fields)  # type: ignore[attr-defined] # likewise
+
+
+def _checked(self: Any, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """The values with those of default factories. Raises TypeError for what does not fit the fields."""
     fields = self.__dataclass_fields__
     values = dict(zip(self.__match_args__, args, strict=False))
     if len(args) > len(self.__match_args__):
@@ -46,12 +66,7 @@ def _init(self: Any, *args: Any, **named: Any) -> None:
                 else f"{type(self).__name__} has no field {name!r}"
             )
         values[name] = value
-    for name, field in fields.items():
-        if name not in values:
-            values[name] = _default(self, field)
-        object.__setattr__(self, name, values[name])
-    if hasattr(self, "__post_init__"):
-        self.__post_init__()
+    return {name: values[name] if name in values else _default(self, field) for name, field in fields.items()}
 
 
 def _default(self: Any, field: "dataclasses.Field[Any]") -> Any:

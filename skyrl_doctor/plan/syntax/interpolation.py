@@ -1,5 +1,6 @@
 """Resolves the OmegaConf interpolations that verl's configuration uses: `${a.b}`, `${.a}`, `${oc.select:a.b,0}`, `${oc.env:X,d}`."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from skyrl_doctor.plan.syntax.bounds import MAX_INTERPOLATIONS, MAX_LETTERS
 from skyrl_doctor.plan.syntax.hydra import OverrideError, parse_value
 
 MAX_STEPS = 30
+_BRACKET = re.compile(r"\$\{|\}")
 Find = Callable[[str], Any]
 
 
@@ -143,16 +145,11 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _end(text: str, start: int) -> int:
-    depth, at = 0, start
-    while at < len(text):
-        if text.startswith("${", at):
-            depth, at = depth + 1, at + 2
-            continue
-        if text[at] == "}":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
+    depth = 0
+    for bracket in _BRACKET.finditer(text, start):
+        depth += -1 if bracket[0] == "}" else 1
+        if depth == 0:
+            return bracket.start()
     raise UnresolvedError("an interpolation has no closing }")
 
 

@@ -212,9 +212,11 @@ class Composition:
         self.problems.append(Problem(message=message, location=location, moves=moves or {}, fatal=fatal))
 
     def _drop(self, key: str) -> None:
+        """Removes a key, or all that are below it."""
+        if self.values.pop(key, None) is not None:
+            return
         for name in [name for name in self.values if name.startswith(f"{key}.")]:
             del self.values[name]
-        self.values.pop(key, None)
 
     def _drop_parents(self, key: str) -> None:
         """Removes an empty table or null at `a` when `a.b` is set."""
@@ -243,7 +245,7 @@ class Composition:
             made = self._value(value.value, value.key, environ)
         except UnresolvedError as error:
             return dataclasses.replace(value, unknown=str(error))
-        return dataclasses.replace(value, value=made)
+        return value if made is value.value else dataclasses.replace(value, value=made)
 
     def _value(self, raw: Any, key: str, environ: Mapping[str, str]) -> Any:
         if isinstance(raw, str) and "${" in raw:

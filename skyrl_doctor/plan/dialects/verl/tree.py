@@ -1,5 +1,6 @@
 """Configuration trees of verl on a machine, and the search path that Hydra makes of several trees."""
 
+import functools
 import os.path
 import re
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError, Config
 from skyrl_doctor.plan.syntax.yaml import tree
 
 LIMIT_BYTES = 1 << 20
+_KEPT = 256
 _HYDRA_MAIN = re.compile(r"@(?:hydra\.main|hydra_main)\((?P<arguments>[^)]{0,500})\)")
 _NAMED_PATH = re.compile(r"config_path\s*=\s*(?P<name>[A-Za-z_]\w*)\s*(?:,|$)")
 _FROM_VERL = re.compile(
@@ -70,7 +72,7 @@ class OnDisk:
         if text is None:
             return None
         try:
-            return Config.of(text, tree(Source(path, text)))
+            return _parsed(path, text)
         except UsageError as error:
             raise ComposeError(str(error).removeprefix("target ")) from None
 
@@ -84,6 +86,12 @@ class OnDisk:
 
     def _at(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.root, path))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _parsed(path: str, text: str) -> Config:
+    """The scripts of a checkout all compose the same few files."""
+    return Config.of(text, tree(Source(path, text)))
 
 
 @record
