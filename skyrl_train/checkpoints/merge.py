@@ -14,12 +14,10 @@ from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.checkpoints import layout
-from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.memory.units import gib
-from skyrl_train.process import run
+from skyrl_train.torch_child import output_of
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"
-WHY_CHARS = 400
 
 
 class Merged(NamedTuple):
@@ -41,11 +39,18 @@ def merge(saved: Saved, to: str, *, role: str = "actor", dtype: str = "bf16", py
     _check_usable(saved, to, role)
     parts = f"{to}.{os.getpid()}.part"
     try:
-        made = _run_child((python, str(CHILD), os.path.join(saved.path, role), parts, dtype), limit_s)
+        words = (python, str(CHILD), os.path.join(saved.path, role), parts, dtype)
+        tensors, adapters = output_of(
+            words,
+            lambda output: (output.integer("tensors"), output.integer("adapters")),
+            what="the merge",
+            limit_s=limit_s,
+            error=CheckpointError,
+        )
         os.rename(parts, to)
     finally:
         shutil.rmtree(parts, ignore_errors=True)
-    return Merged(to, made["tensors"], made["adapters"])
+    return Merged(to, tensors, adapters)
 
 
 def _check_usable(saved: Saved, to: str, role: str) -> None:
@@ -64,21 +69,3 @@ def _check_usable(saved: Saved, to: str, role: str) -> None:
         raise CheckpointError(
             f"{os.path.dirname(to)} has {gib(free):.2f} GiB free, but the model needs about {gib(size // 2):.2f} GiB"
         )
-
-
-def _run_child(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
-    try:
-        done = run(words, limit_s=limit_s)
-    except OSError as error:
-        raise CheckpointError(
-            f"{words[0]}: {error.strerror or error}; pass --python with a Python that has torch and transformers"
-        ) from None
-    if done.timed_out:
-        raise CheckpointError(f"the merge timed out after {limit_s:g} s; pass a larger --limit")
-    try:
-        output = parse_object(done.text.splitlines()[-1])
-        return {"tensors": output.integer("tensors"), "adapters": output.integer("adapters")}
-    except (IndexError, FormatError):
-        why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
-        remedy = "; pass --python with a Python that has torch and transformers" if "No module named" in why else ""
-        raise CheckpointError(f"{words[0]} failed to merge: {why[:WHY_CHARS]}{remedy}") from None

@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # a command's module imports nothing heavy before it runs
     from skyrl_train.sandbox.client.runtime import RuntimeClient
 
 INCOMPLETE = 1
-MODEL_KEY = "VLLM_API_KEY"
-"""The variable with the key of a model server, as vLLM itself reads it."""
 MOST_SAMPLES = 1000
 
 
@@ -101,7 +99,7 @@ async def _evaluated(
     url: str,
     directory: str,
 ) -> int:
-    from skyrl_train.evaluation.completions import CompletionsServer
+    from skyrl_train.evaluation.completions import KEY_VARIABLE, CompletionsServer
     from skyrl_train.evaluation.evaluate import Evaluation, evaluate, outstanding, report_of
     from skyrl_train.evaluation.kept import Kept
     from skyrl_train.rl.tokenizer import load_tokenizer
@@ -109,7 +107,10 @@ async def _evaluated(
     from skyrl_train.sandbox.client.tools import opener
 
     run_id = os.urandom(4).hex()
-    async with CompletionsServer(url, key=os.environ.get(MODEL_KEY, "")) as server, _runtime(args, config) as runtime:
+    async with (
+        CompletionsServer(url, key=os.environ.get(KEY_VARIABLE, "")) as server,
+        _runtime(args, config) as runtime,
+    ):
         found = await server.model(args.served_name)
         tokenizer = load_tokenizer(args.tokenizer or directory or found.root)
         kept = Kept(args.out, _subject(args, config, directory, found))

@@ -13,7 +13,6 @@ from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.contracts.screen import print_line, print_note
 
 OTHER = 1
-MODEL_KEY = "VLLM_API_KEY"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
     import json
 
     from skyrl_train.cli.asynchronous import run_async
-    from skyrl_train.evaluation.completions import CompletionsServer
+    from skyrl_train.evaluation.completions import KEY_VARIABLE, CompletionsServer
     from skyrl_train.evaluation.served import model_directory
     from skyrl_train.evaluation.weights import Scored, compared, scored_by, verdict
 
@@ -63,7 +62,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.models[0]} and another model do not have the same tokenizer")
 
     async def asked() -> list[float]:
-        async with CompletionsServer(args.url, key=os.environ.get(MODEL_KEY, "")) as server:
+        async with CompletionsServer(args.url, key=os.environ.get(KEY_VARIABLE, "")) as server:
             await server.model(args.served_name)
             return await server.scored(ids)
 

@@ -16,6 +16,8 @@ ASK_S = 30.0
 SCORE_S = 120.0
 """Of a question behind other requests of a busy server."""
 MOST_BYTES = 64 << 20
+KEY_VARIABLE = "VLLM_API_KEY"
+"""The variable with the key of a model server, as vLLM itself reads it."""
 _WHY_CHARS = 300
 
 

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.contracts.errors import TrainError, UsageError
-from skyrl_train.contracts.typed import FormatError, parse_object
-from skyrl_train.process import run
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.rl.weight_proof import LIMIT, MOST_TOKENS, TEXT, mean_difference
+from skyrl_train.torch_child import output_of
 
 CHILD = Path(__file__).parent.parent / "rl" / "score_child.py"
-_WHY_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +34,17 @@ class Compared:
 
 
 def scored_by(directory: str, *, python: str, device: str, limit_s: float) -> Scored:
-    """By a child process under a Python with torch and transformers. UsageError if the model cannot be loaded."""
+    """By a child process under a Python with torch and transformers. UsageError if that fails."""
     environ = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     words = (python, str(CHILD), directory, str(MOST_TOKENS), device, TEXT)
-    try:
-        done = run(words, limit_s=limit_s, env=environ)
-    except OSError as error:
-        raise UsageError(
-            f"{python}: {error.strerror or error}; pass --python with a Python that has torch and transformers"
-        ) from None
-    if done.timed_out:
-        raise TrainError(f"{directory} was not scored within {limit_s:g} s; pass a larger --limit")
-    try:
-        output = parse_object(done.text.splitlines()[-1])
-        return Scored(output.integers("ids"), output.numbers("logprobs"))
-    except (FormatError, IndexError):
-        why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
-        remedy = "; pass --python with a Python that has torch and transformers" if "No module named" in why else ""
-        raise UsageError(f"{directory} cannot be scored: {why[:_WHY_CHARS]}{remedy}") from None
+    return output_of(
+        words,
+        lambda output: Scored(output.integers("ids"), output.numbers("logprobs")),
+        what=f"scoring {directory}",
+        limit_s=limit_s,
+        error=UsageError,
+        env=environ,
+    )
 
 
 def compared(models: Sequence[tuple[str, Scored]], server: Sequence[float]) -> list[Compared]:

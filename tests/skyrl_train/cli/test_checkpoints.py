@@ -169,5 +169,5 @@ def test_merge_gives_the_model_its_name_when_it_is_whole(root: Path, capsys: Out
 def test_a_merge_that_fails_leaves_nothing(body: str, why: str, root: Path, capsys: Output) -> None:
     fake = python(root, body)
     status, _, err = output(capsys, "merge", str(root), "--to", f"{root}/m", "--python", fake)
-    assert (status, err) == (2, f"skyrl-train checkpoints: {fake} failed to merge: {why}\n")
+    assert (status, err) == (2, f"skyrl-train checkpoints: the merge failed: {why}\n")
     assert not list(root.glob("m*"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.evaluation import weights
 from skyrl_train.evaluation.weights import Compared, Scored, compared, scored_by, verdict
 
@@ -69,7 +69,7 @@ def test_a_model_is_scored_by_another_python(tmp_path: Path) -> None:
 
 def test_a_model_that_cannot_be_loaded_is_refused_with_the_reason(tmp_path: Path) -> None:
     python = stand_in(tmp_path, "import sys\nsys.exit('OSError: m has no config.json')\n")
-    with pytest.raises(UsageError, match="m cannot be scored: OSError: m has no config"):
+    with pytest.raises(UsageError, match="scoring m failed: OSError: m has no config"):
         scored_by("m", python=python, device="cpu", limit_s=60)
 
 
@@ -80,7 +80,7 @@ def test_a_python_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_model_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     python = stand_in(tmp_path, "import signal\nsignal.pause()\n")
-    with pytest.raises(TrainError, match="m was not scored within 1 s; pass a larger --limit"):
+    with pytest.raises(UsageError, match="scoring m timed out after 1 s; pass a larger --limit"):
         scored_by("m", python=python, device="cpu", limit_s=1)
 
 
