@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-_LINE = re.compile(r"#SBATCH[ \t]+(?P<name>--[a-z-]+|-[A-Za-z])(?:[= \t][ \t]*|(?=\d))(?P<value>\S+)[ \t]*(?:#.*)?")
+from skyrl_doctor.plan.syntax.sbatch import options
+
 _NODES, _TASKS, _TASKS_PER_NODE, _GPUS_PER_NODE = "--nodes", "--ntasks", "--ntasks-per-node", "--gpus-per-node"
 _LONG = {"-N": _NODES, "-n": _TASKS, "-c": "--cpus-per-task"}
 _NAMES = {
@@ -23,14 +24,12 @@ def sbatch_environ(text: str) -> dict[str, str]:
     for line in _lines(text):
         if line.split()[1:2] == ["hetjob"]:
             return {}
-        found = _LINE.fullmatch(line)
-        if found is None:
-            continue
-        name = _LONG.get(found["name"], found["name"])
-        number = _NUMBER.fullmatch(found["value"])
-        numbers.pop(name, None)  # of two lines Slurm takes the later one
-        if number is not None and number.group().startswith("gpu:") is (name == "--gres"):
-            numbers[name] = number["count"]
+        for given, value in options(line):
+            name = _LONG.get(given, given)
+            number = _NUMBER.fullmatch(value)
+            numbers.pop(name, None)  # of two Slurm takes the later one
+            if number is not None and number.group().startswith("gpu:") is (name == "--gres"):
+                numbers[name] = number["count"]
     if _TASKS not in numbers and _NODES in numbers and _TASKS_PER_NODE in numbers:
         numbers[_TASKS] = str(int(numbers[_NODES]) * int(numbers[_TASKS_PER_NODE]))
     return {variable: number for name, number in numbers.items() for variable in _NAMES.get(name, ())}

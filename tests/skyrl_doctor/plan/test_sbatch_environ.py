@@ -23,6 +23,7 @@ R = "actor_rollout_ref.rollout"
         ("--job-name=x\ncd /work\n#SBATCH --nodes=2", {}),
         ("--nodes=2\n#SBATCH --ntasks-per-node=2", {**TWO, "SLURM_NTASKS_PER_NODE": "2", **TASKS}),
         ("--ntasks=4", TASKS),
+        ("--nodes=2 -n4", {**TWO, **TASKS}),
         ("--gpus-per-node=8", {"SLURM_GPUS_PER_NODE": "8", "SLURM_GPUS_ON_NODE": "8"}),
         ("--gpus-per-node=h100:8", {}),
         ("--gres=gpu:8", {"SLURM_GPUS_ON_NODE": "8"}),

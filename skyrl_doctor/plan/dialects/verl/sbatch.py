@@ -1,12 +1,12 @@
 """Reads #SBATCH lines of a script as settings of the trainer job, and what else its job depends on: srun and traps."""
 
 import re
-import shlex
 import signal
 from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
+from skyrl_doctor.plan.syntax.sbatch import options
 from skyrl_doctor.plan.syntax.shell import Script
 
 TRAPS = "trap"
@@ -38,8 +38,6 @@ _NAMES = dict.fromkeys(("--gpus", "-G"), ("--gpus", "-G"))
 _TASKS = {"--ntasks": "--ntasks", "-n": "--ntasks", "--ntasks-per-node": "--ntasks-per-node"}
 _SUBMITS = re.compile(r"(?:^|[\s/])ray job submit\b")
 _STARTS_RAY = re.compile(r"(?:^|[\s/;&|'\"])ray start\b")
-_SHORT = re.compile(r"(-[A-Za-z])([^-=\s]\S*)")
-"""`-N2`, a short option with its value."""
 _MEMORY = re.compile(r"(?P<number>\d+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
 _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 
@@ -100,7 +98,7 @@ def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
     if any(text.split()[1:2] == ["hetjob"] for _, text in read) or _submits_elsewhere(script):
         return
     for line, comment in read:
-        for name, text in _options(comment.removeprefix("#SBATCH")):
+        for name, text in options(comment):
             yield line, name, text
 
 
@@ -114,21 +112,6 @@ def mebibytes(text: str) -> int | None:
     """`64G` -> 65536; a number without a unit is in MiB."""
     found = _MEMORY.fullmatch(text.strip())
     return None if found is None else int(int(found["number"]) * _MIB[found["unit"].upper()])
-
-
-def _options(text: str) -> Iterator[tuple[str, str]]:
-    try:
-        words = shlex.split(text, comments=True)
-    except ValueError:
-        return
-    for index, word in enumerate(words):
-        short = _SHORT.fullmatch(word)
-        if short is not None:
-            yield short[1], short[2]
-            continue
-        name, equals, value = word.partition("=")
-        if word.startswith("-"):
-            yield name, value if equals else (words[index + 1] if index + 1 < len(words) else "")
 
 
 def _values(name: str, text: str) -> Iterator[tuple[str, object]]:
