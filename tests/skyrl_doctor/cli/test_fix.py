@@ -97,13 +97,13 @@ def test_links_are_refused_and_named(stuck: Path, capsys: pytest.CaptureFixture[
     link, second = stuck.parent / "link.toml", stuck.parent / "second.toml"
     link.symlink_to(stuck.name)
     assert dispatch(["fix", "CFG001", str(link), "--apply"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert said == f"skyrl-doctor fix: cannot write {link}: it is a link to {stuck}; name that file"
+    said = capsys.readouterr().err
+    assert said == f"skyrl-doctor fix: cannot write {link}: it is a link to {stuck}; name that file\n"
     second.hardlink_to(stuck)
     assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
+    said = capsys.readouterr().err
     why = "the file has 2 names (hard links), and only one would change"
-    assert said == f"skyrl-doctor fix: cannot write {stuck}: {why}"
+    assert said == f"skyrl-doctor fix: cannot write {stuck}: {why}\n"
     assert (link.is_symlink(), stuck.read_bytes()) == (True, before)
     assert sorted(os.listdir(stuck.parent)) == ["link.toml", "second.toml", "v4.toml"]
 
