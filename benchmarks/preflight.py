@@ -1,9 +1,10 @@
 """Start-up and preflight beside other tools, in one run: medians and ratios.
 
-    python -m benchmarks.preflight [--rounds 7] [--short]
+    python -m benchmarks.preflight [--rounds 7] [--short] [--scripts CHECKOUT]
 
 The other tools live in an environment of their own (`make bench` installs it into .venv-bench); one that is not
-installed is named as left out. The ten checks are the same on every side: benchmarks/ten_checks.
+installed is named as left out. The ten checks are the same on every side: benchmarks/ten_checks. With `--scripts`, also the
+launch scripts of a checkout: one alone, and up to 200 in one call.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TEN = HERE / "ten_checks"
 OUT = HERE / "out" / "preflight.json"
+MOST_SCRIPTS = 200
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,14 @@ def sides(others: Path) -> tuple[list[Side], list[str]]:
     return found, missing
 
 
+def of_scripts(checkout: Path) -> list[Side]:
+    """One script alone, and many in one call."""
+    scripts = sorted(map(str, checkout.rglob("run_*.sh")))[:MOST_SCRIPTS]
+    doctor = str(Path(sys.executable).with_name("skyrl-doctor"))
+    sets = [("preflight, one script", scripts[:1]), (f"preflight, {len(scripts)} scripts in one call", scripts)]
+    return [Side(name, ((doctor, "preflight", *words),), dict(os.environ)) for name, words in sets if words]
+
+
 def seconds(side: Side, scratch: str) -> float:
     """Wall time; in a directory of its own, since some leave logs where they stand."""
     started = time.perf_counter()
@@ -148,8 +158,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--short", action="store_true", help="two rounds: shows that it runs")
     parser.add_argument("--others", type=Path, default=Path(".venv-bench"))
+    parser.add_argument("--scripts", type=Path, metavar="CHECKOUT", help="time launch scripts too: its run_*.sh")
     args = parser.parse_args()
     found, missing = sides(args.others.absolute())
+    found += of_scripts(args.scripts) if args.scripts else []
     medians = measure(found, 2 if args.short else args.rounds)
     print(table(medians))
     for name in missing:
