@@ -10,7 +10,7 @@ BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
 RUN_TESTS ?=
-WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or suites or loaders or gpu or e2e or browser or release)
+WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or suites or loaders or gpu or e2e or browser or release or cgroup2)
 
 .PHONY: help preflight test docs bench tables hooks lock clean
 

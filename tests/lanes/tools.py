@@ -30,6 +30,15 @@ def _any_of(*looks: str | None) -> str | None:
     return next((reason for reason in looks if reason), None)
 
 
+def _cgroup2(*controllers: str) -> str | None:
+    try:
+        offered = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
+    except OSError:
+        return "control groups are not of version 2"
+    missing = [name for name in controllers if name not in offered]
+    return f"the controller {missing[0]} is not there" if missing else None
+
+
 LANES: dict[str, Callable[[], str | None]] = {
     "slurm": lambda: _command("slurmctld", "slurmd", "sbatch", "munged"),
     "podman": lambda: _command("podman"),
@@ -45,6 +54,7 @@ LANES: dict[str, Callable[[], str | None]] = {
         _command("chromium"), None if os.environ.get("AXE_CORE") else "AXE_CORE does not name axe-core"
     ),
     "release": lambda: _any_of(_command("git"), _module("hatchling"), _beside("pre-commit")),
+    "cgroup2": lambda: _cgroup2("memory", "pids"),
     "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
 }
 
