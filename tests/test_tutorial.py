@@ -1,5 +1,6 @@
 """The tutorials: the commands of the first are run as they stand, those of the second exist with their options."""
 
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ import pytest
 from skyrl_doctor.cli.app import SKYRL_DOCTOR
 from skyrl_train.cli.app import SKYRL_TRAIN
 from skyrl_train.contracts.command_line import parser
+from skyrl_train.demo.rows import TASKS, r2e_row
 
 ROOT = Path(__file__).parent.parent
 LAPTOP, CLUSTER = ROOT / "docs/tutorial.md", ROOT / "docs/tutorial-cluster.md"
@@ -65,6 +67,15 @@ def test_each_command_of_the_laptop_tutorial_prints_what_the_page_shows(tmp_path
     assert len(outputs) == len(told)
     for (command, expected), output in zip(told, outputs, strict=True):
         assert matches(expected, output), f"$ {command}\n{output}\n--- expected\n{expected}"
+
+
+def test_the_tasks_of_the_tutorial_can_be_launched() -> None:
+    """Each row is one of the demo's tasks with its image, and there are enough for a step of the tutorial's last run.toml."""
+    lines = (ROOT / "examples/tutorial/tasks.jsonl").read_text(encoding="utf-8").splitlines()
+    images = {r2e_row(task)["docker_image"] for task in TASKS}
+    assert {json.loads(line)["extra_info"]["image"] for line in lines} == images
+    (size,) = re.findall(r"train_batch_size = (\d+)", LAPTOP.read_text(encoding="utf-8"))
+    assert len(lines) == int(size)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def unpicklable_state(packages: AgentPackages) -> Iterator[Finding]:
     if packages.own_records != "ok":
         remedy = Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="reinstall the package with its dependencies",
-            commands=(f"{packages.python} -m pip install --upgrade 'skyrl-doctor[train]'",),
+            summary="reinstall skyrl-doctor with its dependencies; run this in a checkout of it",
+            commands=(f"{packages.python} -m pip install --upgrade '.[train]'",),
         )
         yield Finding(
             message=f"the agent's records do not survive pickle or JSON under {packages.python}: {packages.own_records}; expected equal records",

@@ -39,7 +39,12 @@ def config_unreadable(plan: Plan) -> Iterator[Finding]:
             continue
         severity = Severity.ERROR if problem.fatal else Severity.INFO if problem.is_note else Severity.WARNING
         yield config_finding(
-            problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves
+            problem.message,
+            problem.location,
+            problem.settings,
+            summary=problem.remedy,
+            severity=severity,
+            moves=problem.moves,
         )
     for reason in plan.unchecked:
         yield config_finding(

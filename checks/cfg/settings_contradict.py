@@ -25,6 +25,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
+from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.keys import OTHER_PROGRAM
 from skyrl_doctor.plan.model import Plan
@@ -105,4 +106,9 @@ def _rules(plan: Plan) -> tuple[Rule, ...]:
         return SKYRL_RULES
     if plan.is_of(TODAYS_PRIME):
         return PRIME_RULES
-    raise NotApplicable("these rules are of verl's own trainers, of SkyRL's and of prime-rl's current schema")
+    if plan.is_of(RUN_CONFIG):
+        raise NotApplicable("CFG004 applies the rules of a run.toml; these are verl's, SkyRL's and prime-rl's")
+    raise NotApplicable(
+        "the rules of the program that this configuration starts are not known here; known are those of "
+        "verl's own trainers, of SkyRL's and of prime-rl's current schema"
+    )

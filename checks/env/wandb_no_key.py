@@ -79,8 +79,7 @@ TOPIC = Signature(
 )
 
 KEY = "trainer.logger"
-COMMANDS = "wandb login --relogin", "export WANDB_MODE=offline"
-LOG_IN = "`{}`, or to log offline `{}`".format(*COMMANDS)
+LOG_IN = "`wandb login --relogin`, or to log offline `export WANDB_MODE=offline`"
 OFFLINE_KEY = "trainer.wandb_offline"
 
 
@@ -109,9 +108,8 @@ def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
 
 
 def _finding(plan: Plan, message: str, summary: str, settings: dict[str, str]) -> Finding:
-    commands = COMMANDS if summary == LOG_IN else ()
     return Finding(
         message=message,
         location=plan.place(KEY),
-        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary, commands=commands, settings=settings),
+        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary, settings=settings),
     )

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         return UNREADABLE
     diagnosis, configured, plan = found.diagnosis, tuple[str, ...](), None
     if args.config:
-        from skyrl_doctor.cli.configured import read_configured
+        from skyrl_doctor.configured import read_configured
         from skyrl_doctor.machine.local import LocalMachine
 
         run_config = read_configured(LocalMachine(), args.config, diagnosis)

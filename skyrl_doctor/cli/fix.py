@@ -104,9 +104,12 @@ def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _finding_lines(outcome: "Outcome") -> Iterator[str]:
+    from skyrl_doctor.report.lines import location_text
+
     yield f"{outcome.id} {outcome.slug}"
     for finding in outcome.findings:
-        yield f"  {finding.message}"
+        place = f"{location_text(finding.location)}: " if finding.location else ""
+        yield f"  {place}{finding.message}"
         remedy = finding.remedy
         if remedy is None:
             yield f"  by hand: skyrl-doctor explain {outcome.id}"

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from skyrl_doctor.core.check import Check
 
 INDENT = " " * 8
+LETTERS = "P before the job, W by watch during the job, L in its logs, K in a contract test"
+"""When a failure is found, as `list` and `explain` abbreviate it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.epilog = (
-        "Of each failure: its id, its slug, what goes wrong, when it is found (P before the job, W by watch during the job, "
-        "L in its logs, K in a contract test), and the roles of the machines that its check runs on."
+        f"Of each failure: its id, its slug, what goes wrong, when it is found ({LETTERS}), and the roles of the machines "
+        "that its check runs on."
     )
 
 

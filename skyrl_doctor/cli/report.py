@@ -17,6 +17,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", default=DEFAULT, help=f"the page to write (default: {DEFAULT}, here)"
     )
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="configuration of the run: adds its settings and findings to the cause (default: the one that a job directory holds)",
+    )
     parser.epilog = "The page needs nothing else: no network, no script. Secrets are replaced by tokens."
 
 
@@ -32,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.html.subject import read_subject
     from skyrl_train.contracts.version import VERSION
 
-    subject = read_subject(args.source)
+    subject = read_subject(args.source, args.config)
     if subject.machine:
         found = examine_recording(subject.machine, subject.job)
         subject = dataclasses.replace(subject, examined=(found, *subject.examined))

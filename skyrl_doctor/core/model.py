@@ -6,6 +6,10 @@ from enum import IntEnum, StrEnum
 
 from skyrl_doctor.core.record import record
 
+CORRECT = "correct the configuration"
+UNKNOWN_VALUE = "make sure that the job gets the value that you expect"
+"""The remedy of a value that is known only when the job runs. Both remedies add nothing to their message."""
+
 
 class Status(StrEnum):
     """The result of one check. UNKNOWN means that a fact could not be read; it is never a pass."""

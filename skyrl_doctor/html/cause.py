@@ -1,8 +1,10 @@
 """The cause of a failure for the page: of a diagnosis made now, or of one that `diagnose --format json` wrote."""
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.catalogue import catalogue
+from skyrl_doctor.configured import read_configured
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import find_check
 from skyrl_doctor.core.signature import Part
@@ -12,10 +14,12 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
 from skyrl_doctor.logs.sentences import explain
-from skyrl_doctor.logs.show import advice
+from skyrl_doctor.logs.show import advice, earlier_runs, without_header
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.typed import Fields
 
 MOST = 40
+NO_MATCH = "No known failure matched. The first error:"
 
 
 @record(kw_only=True)
@@ -29,7 +33,11 @@ class Place:
 
 @record(kw_only=True)
 class Cause:
-    """`known`: a signature names it. Without `headline` no error was found. `quoted` are numbered lines of the log."""
+    """`known`: a signature names it. Without `headline` no error was found.
+
+    `quoted` are numbered lines of the log, `configured` is what the run's configuration says of the failure, `notes` are
+    what else is known of the line and of the log.
+    """
 
     headline: str = ""
     known: bool = False
@@ -37,7 +45,8 @@ class Cause:
     place: str = ""
     quoted: tuple[tuple[int, str], ...] = ()
     number: int = 0
-    note: str = ""
+    notes: tuple[str, ...] = ()
+    configured: tuple[str, ...] = ()
     remedy: str = ""
     consequences: tuple[Place, ...] = ()
     others: tuple[Place, ...] = ()
@@ -45,37 +54,72 @@ class Cause:
     completed: bool = False
 
 
-def cause_of(diagnosis: Diagnosis) -> Cause:
+def configured_cause(diagnosis: Diagnosis, files: Sequence[str]) -> Cause:
+    """The cause with what these files of the run's configuration say of it. Raises UsageError if one is unreadable."""
+    if not files:
+        return cause_of(diagnosis)
+    found = read_configured(LocalMachine(), list(files), diagnosis)
+    return cause_of(dataclasses.replace(diagnosis, dialect=found.plan.dialect), found.lines)
+
+
+def cause_of(diagnosis: Diagnosis, configured: tuple[str, ...] = ()) -> Cause:
     """The cause with the lines around it, its consequences and what else may have caused it."""
     root, unknown, dialect = diagnosis.root, diagnosis.unknown, diagnosis.dialect
-    line = root.line if root else unknown
-    shared = Cause(
+    found = Cause(
         consequences=tuple(_places(diagnosis, [hit for hit in diagnosis.matches if _is_consequence(hit, root)])),
         others=tuple(_places(diagnosis, diagnosis.others)),
         survived=tuple(_places(diagnosis, diagnosis.survived)),
         completed=diagnosis.done is not None,
-        note=diagnosis.ranks,
+        notes=(*filter(None, earlier_runs(diagnosis)), *filter(None, [diagnosis.ranks])),
+        configured=configured,
     )
-    if line is None:
-        return shared
-    fields = {name: getattr(shared, name) for name in ("consequences", "others", "survived", "completed")}
+    if root is not None:
+        probably = "probably " if root.failure.is_probable else ""
+        return dataclasses.replace(
+            _quoting(found, root.line),
+            headline=f"{probably}{root.failure.name} {root.failure.slug}: {explain(root, dialect)}",
+            known=True,
+            id=root.failure.id or "",
+            remedy=_what_to_do(root, dialect),
+        )
+    if unknown is not None:
+        return dataclasses.replace(
+            _quoting(found, unknown),
+            headline=NO_MATCH,
+            notes=(*found.notes, *_of_unknown(diagnosis)),
+            others=tuple(_groups(diagnosis)),
+        )
+    if diagnosis.tolerated is not None:
+        note = "The first error line ended nothing: the program recovered, or the run continued."
+        return dataclasses.replace(_quoting(found, diagnosis.tolerated), notes=(*found.notes, note))
+    return found
+
+
+def _quoting(cause: Cause, line: Line) -> Cause:
+    """The cause with the lines around this one."""
     quoted = line.context or ((line.number, line.text),)
-    if root is None:
-        search = f"Search the web for: {search_text(diagnosis.raised)}" if diagnosis.raised else ""
-        headline = "No known failure matched. The first error:"
-        return Cause(headline=headline, place=_place(line), quoted=quoted, number=line.number, note=search, **fields)
-    probably = "probably " if root.failure.is_probable else ""
-    return Cause(
-        headline=f"{probably}{root.failure.name} {root.failure.slug}: {explain(root, dialect)}",
-        known=True,
-        id=root.failure.id or "",
-        place=_place(line),
-        quoted=quoted,
-        number=line.number,
-        note=diagnosis.ranks,
-        remedy=_what_to_do(root, dialect),
-        **fields,
+    frame = (f"Raised in {line.frame}.",) if line.frame else ()
+    return dataclasses.replace(
+        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame)
     )
+
+
+def _of_unknown(diagnosis: Diagnosis) -> Iterator[str]:
+    """What is known of an error that no signature matches."""
+    raised, similar = diagnosis.raised, diagnosis.cluster
+    if raised is not None:
+        if raised.package:
+            yield f"Raised by {' '.join(filter(None, (raised.package, raised.version)))}."
+        yield f"Search the web for: {search_text(raised)}"
+    if similar is not None and similar.count > 1:
+        yield f"{similar.count} similar lines in this file, from line {similar.first} to {similar.last}."
+
+
+def _groups(diagnosis: Diagnosis) -> Iterator[Place]:
+    """The other errors that no known failure matches."""
+    for group in diagnosis.groups[:MOST]:
+        place = f"{group.file}:{group.cluster.first}"
+        yield Place(name=f"{group.cluster.count} x", place=place, text=without_header(group.cluster.template))
 
 
 def _what_to_do(root: Hit, dialect: str) -> str:
@@ -97,9 +141,7 @@ def cause_in(stored: Fields) -> Cause:
         return Cause(consequences=consequences)
     number = found.integer("line")
     probably = "probably " if found.value("probable") is True else ""
-    headline = (
-        f"{probably}{_name(root)}: {root.text('explain')}" if root else "No known failure matched. The first error:"
-    )
+    headline = f"{probably}{_name(root)}: {root.text('explain')}" if root else NO_MATCH
     return Cause(
         headline=headline,
         known=root is not None,
@@ -108,8 +150,18 @@ def cause_in(stored: Fields) -> Cause:
         quoted=((number, found.text("text")),),
         number=number,
         remedy=str(found.value("remedy") or ""),
+        notes=tuple(_stored_notes(found)),
         consequences=consequences,
     )
+
+
+def _stored_notes(found: Fields) -> Iterator[str]:
+    """What the JSON says of an error that no signature matches, and that it holds only the line."""
+    if found.value("package"):
+        yield f"Raised by {found.text('package')} {found.value('version') or ''}".rstrip() + "."
+    if found.value("search"):
+        yield f"Search the web for: {found.text('search')}"
+    yield "The JSON of `diagnose` holds only this line. The lines around it: `skyrl-doctor report LOG`."
 
 
 def _is_consequence(hit: Hit, root: Hit | None) -> bool:

@@ -13,7 +13,8 @@ from skyrl_train.contracts.assignment import assignment
 
 def cause_section(cause: Cause) -> Html:
     """The cause, the lines of the log around it, what to do, and what followed from it."""
-    parts = [tag("p", "The line is ", tag("code", cause.place)) if cause.headline else tag("p", _nothing(cause))]
+    parts = [] if cause.headline else [tag("p", _nothing(cause))]
+    parts += [tag("p", "The line is ", tag("code", cause.place))] if cause.place else []
     if cause.quoted:
         lines = [
             tag("tr", tag("td", str(number), class_="n"), tag("td", tag("code", text)), class_=_mark(number, cause))
@@ -21,13 +22,21 @@ def cause_section(cause: Cause) -> Html:
         ]
         quotation = tag("table", tag("caption", "The log around the line"), tag("tbody", lines), class_="code")
         parts.append(tag("div", quotation, class_="scroll", tabindex="0", role="region", aria_label="The log"))
-    parts += [tag("p", text) for text in (cause.note,) if text]
+    parts += [tag("p", prose(text)) for text in cause.notes]
+    if cause.configured:
+        parts += [
+            tag("h3", "In your configuration"),
+            tag("ul", [tag("li", tag("code", one)) for one in cause.configured]),
+        ]
     if cause.remedy:
         parts += [tag("h3", "What to do"), *(tag("p", prose(part)) for part in cause.remedy.split("\n\n"))]
     if cause.id:
         parts.append(tag("p", "More: ", tag("code", f"skyrl-doctor explain {cause.id}")))
     parts += _listed("Consequences, not the cause", cause.consequences)
-    parts += _listed("Other possible causes, later or less certain", cause.others)
+    others = (
+        "Other possible causes, later or less certain" if cause.known else "Other errors that no known failure matches"
+    )
+    parts += _listed(others, cause.others)
     parts += _listed("The run continued after these", cause.survived)
     return join(parts)
 

@@ -3,11 +3,13 @@
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.record import record
-from skyrl_doctor.html.cause import Cause, cause_of
+from skyrl_doctor.html.cause import Cause, cause_of, configured_cause
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.read.steps import StepReader
@@ -71,10 +73,15 @@ def is_job(directory: str) -> bool:
     return bool(names & SIGNS) or bool(listing([directory]).files)
 
 
-def read_job(directory: str) -> tuple[Job, Cause]:
-    """All that the page shows of a job, and the cause that its logs show."""
+def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
+    """All that the page shows of a job, and the cause that its logs show.
+
+    Without `config`, the configuration that the launch copied is judged.
+    """
     notes: list[str] = []
     story = gather(directory)
+    configs = tuple(_configs(directory))
+    cause = _cause(story.diagnosis, config, [os.path.join(directory, name) for name, _ in configs], notes)
     job = Job(
         events=story.events,
         node=story.node or "",
@@ -83,12 +90,28 @@ def read_job(directory: str) -> tuple[Job, Cause]:
         wasted_from=story.wasted_from,
         steps=_steps([seen.path for seen in listing([directory]).files], notes),
         rollouts=_rollouts(directory, notes),
-        configs=tuple(_configs(directory)),
+        configs=configs,
         environment=tuple(_environment(directory)),
         ends=tuple(_ends(directory)),
         notes=(*notes, *story.unread),
     )
-    return job, cause_of(story.diagnosis)
+    return job, cause
+
+
+def _cause(diagnosis: Diagnosis, config: Sequence[str], copied: Sequence[str], notes: list[str]) -> Cause:
+    """The cause, with what the configuration says of it. A copied configuration that is unreadable is a note."""
+    if config:
+        return configured_cause(diagnosis, config)
+    try:
+        return configured_cause(diagnosis, configuration_of(copied))
+    except UsageError as error:
+        notes.append(str(error))
+        return cause_of(diagnosis)
+
+
+def configuration_of(copied: Sequence[str]) -> tuple[str, ...]:
+    """The file among a job's copies that describes the run."""
+    return tuple(name for name in copied if name.endswith((".toml", ".conf")))[:1]
 
 
 def steps_in_log(path: str) -> tuple[Step, ...]:

@@ -77,7 +77,9 @@ def verdict(subject: Subject) -> tuple[str, str, str]:
     if cause is not None and cause.completed:
         return "completed", "pass", "The run completed. No failure was found in its logs."
     if "unknown" in verdicts:
-        return "unknown", "unknown", "Some checks could not run."
+        every = (outcome for one in subject.examined for outcome in one.outcomes)
+        ids = dict.fromkeys(outcome.id for outcome in every if outcome.status.value == "unknown")
+        return "unknown", "unknown", f"{plural(len(ids), 'check')} could not run: {', '.join(ids)}."
     if verdicts:
         return "pass", "pass", "No error was found."
     return "no failure found", "unknown", "No known failure and no error was found in the logs."

@@ -3,7 +3,7 @@
 import os
 
 from skyrl_doctor.examination import Options, run
-from skyrl_doctor.html.job import Job
+from skyrl_doctor.html.job import Job, configuration_of
 from skyrl_doctor.html.subject import JOB, Examined
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
@@ -12,8 +12,8 @@ from skyrl_doctor.report.model import Report
 
 def examine_recording(directory: str, job: Job | None) -> Examined:
     """The preflight of a recorded machine. Raises UsageError where the recording is damaged."""
-    names = [name for name, _ in job.configs if name.endswith((".toml", ".conf"))] if job else []
-    targets = tuple(os.path.join(directory, JOB, name) for name in names[:1])
+    copied = [os.path.join(directory, JOB, name) for name, _ in (job.configs if job else ())]
+    targets = configuration_of(copied)
     report = run(RecordedMachine.load(directory), LocalMachine(), Options(targets=targets))
     return Examined(
         title="the recorded machine",

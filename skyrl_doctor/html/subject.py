@@ -3,11 +3,12 @@
 import dataclasses
 import os
 import time
+from collections.abc import Sequence
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome
 from skyrl_doctor.core.record import record
-from skyrl_doctor.html.cause import Cause, cause_in, cause_of
+from skyrl_doctor.html.cause import Cause, cause_in, configured_cause
 from skyrl_doctor.html.job import Job, is_job, read_job, steps_in_log
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.report.read import outcomes
@@ -54,40 +55,46 @@ CONFIGURATIONS = (".sh", ".sbatch", ".slurm", ".toml", ".yaml", ".yml", ".conf",
 """Names of files that are no logs."""
 
 
-def read_subject(source: str) -> Subject:
-    """Raises UsageError if the source is unreadable or not recognised."""
+def read_subject(source: str, config: Sequence[str] = ()) -> Subject:
+    """Raises UsageError if the source is unreadable or not recognised. `config` are the files of the run's configuration."""
     if os.path.isdir(source):
-        return _directory(source)
+        return _directory(source, config)
     try:
         with bounded.open_file(source) as file:
             begin = file.read(1)
     except OSError as error:
         raise UsageError(f"{source}: {error.strerror}") from None
     if begin == b"{" and (found := _json(source)) is not None:
+        if config:
+            raise UsageError(f"--config is for a log or a job directory, and {source} is a report; leave it out")
         return found
     if source.endswith(CONFIGURATIONS):
         raise UsageError(
             f"{source} is a configuration or a script; write the report of its preflight: `skyrl-doctor preflight {source} "
             "--format json --output preflight.json; skyrl-doctor report preflight.json`"
         )
-    return _log(source)
+    return _log(source, config)
 
 
-def _directory(path: str) -> Subject:
+def _directory(path: str, config: Sequence[str]) -> Subject:
     name = os.path.basename(os.path.abspath(path))
     has_machine = os.path.isfile(os.path.join(path, RECORDING))
     inner = os.path.join(path, JOB)
     if has_machine and os.path.isdir(inner):
-        return dataclasses.replace(_job(inner, name, "bundle"), machine=path)
+        return dataclasses.replace(_job(inner, name, "bundle", config), machine=path)
+    if has_machine and config:
+        raise UsageError(
+            f"--config is for a log or a job directory, and {path} is a recording; use preflight --from {path}"
+        )
     if has_machine:
         return Subject(name=name, kind="recording", machine=path)
     if is_job(path):
-        return _job(path, name, "job")
+        return _job(path, name, "job", config)
     raise UsageError(f"{path} holds no job, recording or log; {_FORMS}")
 
 
-def _job(path: str, name: str, kind: str) -> Subject:
-    job, cause = read_job(path)
+def _job(path: str, name: str, kind: str, config: Sequence[str]) -> Subject:
+    job, cause = read_job(path, config)
     return Subject(name=name, kind=kind, examined=tuple(_gates(path)), cause=cause, steps=job.steps, job=job)
 
 
@@ -139,9 +146,9 @@ def _examined(data: Fields, title: str) -> Examined:
     )
 
 
-def _log(source: str) -> Subject:
+def _log(source: str, config: Sequence[str]) -> Subject:
     found = diagnose([source], site_s=time.localtime().tm_gmtoff)
     if not found.read:
         raise UsageError(f"{found.unread[0] if found.unread else source}; {_FORMS}")
     name = os.path.basename(source)
-    return Subject(name=name, kind="log", cause=cause_of(found.diagnosis), steps=steps_in_log(source))
+    return Subject(name=name, kind="log", cause=configured_cause(found.diagnosis, config), steps=steps_in_log(source))

@@ -135,7 +135,7 @@ def text(
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
     the run's configuration says of the failure.
     """
-    yield from _earlier(diagnosis)
+    yield from earlier_runs(diagnosis)
     if diagnosis.root is not None:
         yield from _root(diagnosis, diagnosis.root, page, redact, configured, width)
     elif diagnosis.unknown is not None:
@@ -151,7 +151,7 @@ def text(
             yield f"The run completed: {_position(diagnosis.done)}"
 
 
-def _earlier(diagnosis: Diagnosis) -> Iterator[str]:
+def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:
     """Which runs of a file are not the one that is diagnosed, and how they ended."""
     for file, some in itertools.groupby(diagnosis.earlier, key=lambda run: run.file):
         runs = list(some)
@@ -185,11 +185,12 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
         yield "Other errors that no known failure matches:"
         for group in diagnosis.groups:
             place = f"{encodable(plain(group.file))}:{group.cluster.first}"
-            yield f"  {group.cluster.count} x {_clean(_without_header(group.cluster.template), redact)}, first at {place}"
+            yield f"  {group.cluster.count} x {_clean(without_header(group.cluster.template), redact)}, first at {place}"
     yield from _consequences(diagnosis, redact, width)
 
 
-def _without_header(template: str) -> str:
+def without_header(template: str) -> str:
+    """The text of a line without its time, level and process."""
     return template[parse_header(template).end :].lstrip("* ") or template
 
 

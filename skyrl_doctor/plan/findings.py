@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.model import CORRECT, Finding, Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.violation import Violation
 
@@ -53,5 +53,5 @@ def _summary(settings: Mapping[str, str] | None, moves: Mapping[str, str] | None
     if moves:
         return "rename the key" if len(moves) == 1 else "rename the keys"
     if not settings:
-        return f"remove {', '.join(removes)}" if removes else "correct the configuration"
+        return f"remove {', '.join(removes)}" if removes else CORRECT
     return "use this setting" if len(settings) == 1 else "use these settings"

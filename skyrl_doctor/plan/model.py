@@ -58,6 +58,8 @@ class Problem:
     moves: Mapping[str, str] = field(default_factory=dict)
     fatal: bool = True
     is_note: bool = False
+    remedy: str = ""
+    """What to do, if it is not an edit."""
 
 
 @record

@@ -39,10 +39,19 @@ def read_source(machine: Machine, target: str) -> Source:
     except CouldNotLook as error:
         if _is_command_line(target):  # it is longer than a path may be
             return Source(COMMAND_LINE, target)
-        raise UsageError(f"target {error}") from None
+        raise UsageError(f"target {error}{_files_of(machine, target)}") from None
     if len(data) > LIMIT_BYTES:
         raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB, too large for a configuration")
     return Source(target, decode(target, data))
+
+
+def _files_of(machine: Machine, target: str) -> str:
+    """How to name the files of a directory; empty for anything else."""
+    try:
+        is_directory = machine.stat(target).kind == "dir"
+    except (Absent, CouldNotLook):
+        return ""
+    return f"; name its files, such as {os.path.join(target, '*.sh')}" if is_directory else ""
 
 
 def folders_above(machine: Machine, file: str) -> tuple[str, ...]:

@@ -7,18 +7,16 @@ with -v it is a block. Prose is wrapped. Locations, commands and settings of a b
 import dataclasses
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity, Status
+from skyrl_doctor.core.model import CORRECT, UNKNOWN_VALUE, Finding, Location, Outcome, Remedy, Severity, Status
 from skyrl_doctor.core.record import record
-from skyrl_doctor.report.model import Batch, Report
+from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 from skyrl_train.contracts.assignment import assignment
 
 MARGIN = 9
 """Width of the label column at the left."""
-NO_MORE = "correct the configuration"
-"""A remedy that adds nothing to its message."""
 _SAFE = " (safe: it changes nothing outside this job)"
 
 
@@ -50,7 +48,7 @@ USUAL_VIEW = View()
 
 def lines(report: Report, width: int, view: View = USUAL_VIEW) -> Iterator[Line]:
     """The lines of the report, wrapped to `width` columns."""
-    layout = _Layout(width - MARGIN, view, report.pages)
+    layout = Layout(width - MARGIN, view, report.pages)
     outcomes = report.outcomes
     found = list(layout.findings_of(outcomes))
     if view.quiet:
@@ -71,42 +69,6 @@ def lines(report: Report, width: int, view: View = USUAL_VIEW) -> Iterator[Line]
     yield from layout.verdict(report)
 
 
-def batch_lines(batch: Batch, width: int, view: View = USUAL_VIEW) -> Iterator[Line]:
-    """Several runs: what is the same in all of them once, then a block for each run, then a summary."""
-    pages = {id_: url for report in batch.reports for id_, url in report.pages.items()}
-    layout = _Layout(width - MARGIN, view, pages)
-    shared = batch.shared
-    if batch.reports:
-        first = batch.reports[0]
-        if not view.quiet:
-            yield from layout.header(dataclasses.replace(first, target_names=(f"{len(batch.reports)} runs",)))
-            yield Line()
-        yield from layout.findings_of([outcome for outcome in first.outcomes if outcome.id in shared])
-    for report in batch.reports:
-        yield from _run_lines(report, layout, shared)
-    for refusal in batch.refused:
-        yield from layout.prose(refusal.reason, label="REFUSED", style="error")
-    if view.quiet:
-        return
-    yield from layout.more(tuple(dict.fromkeys(id_ for report in batch.reports for id_ in found_ids(report.outcomes))))
-    yield from layout.prose(f"{batch.verdict} ({batch.summary})", label="verdict:", style=batch.verdict)
-
-
-def _run_lines(report: Report, layout: "_Layout", shared: Collection[str]) -> Iterator[Line]:
-    """One of several runs: what only it has, and its verdict."""
-    found = list(layout.findings_of([outcome for outcome in report.outcomes if outcome.id not in shared]))
-    if layout.view.quiet and not found:
-        return
-    yield from layout.prose(" ".join(report.printed_targets), label="run:", style="note")
-    yield Line()
-    yield from found
-    if not layout.view.quiet:
-        for note in report.notes:
-            yield from layout.prose(note, label="NOTE", style="note")
-        yield from layout.verdict(report)
-        yield Line()
-
-
 def rank_findings(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
     """The findings that are not waived: errors, then warnings, then infos; each in the order of the outcomes."""
     found = [
@@ -121,17 +83,16 @@ def found_ids(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
 
 
 def counts(outcomes: Sequence[Outcome]) -> str:
-    """`50 passed, 2 failed, 1 warning, 41 skipped, 1 unknown`, without zeros.
+    """`50 passed, 2 errors, 1 warning, 41 skipped, 1 unknown`, without zeros.
 
-    A check fails by an error. Warnings and infos are findings, so a failed check may have some too.
+    Errors, warnings and infos are findings, each counted once; the others are checks.
     """
-    failed = sum(outcome.severity is Severity.ERROR for outcome in outcomes if outcome.status is Status.FAIL)
     number = Counter(finding.severity for _, finding in rank_findings(outcomes))
     status = Counter(outcome.status for outcome in outcomes)
-    parts = [(status[Status.PASS], "passed"), (failed, "failed")]
+    parts = [(status[Status.PASS], "passed")]
     parts += [
         (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")
-        for severity in (Severity.WARNING, Severity.INFO)
+        for severity in sorted(Severity, reverse=True)
     ]
     parts += [(status[Status.SKIP], "skipped"), (status[Status.UNKNOWN], "unknown")]
     return ", ".join(f"{count} {word}" for count, word in parts if count) or "no checks"
@@ -139,10 +100,10 @@ def counts(outcomes: Sequence[Outcome]) -> str:
 
 def finding_text(finding: Finding) -> str:
     """A finding as unwrapped lines, for formats with a frame of their own."""
-    return "\n".join(line.text for line in _Layout(None, View(verbose=True), {}).finding(finding))
+    return "\n".join(line.text for line in Layout(None, View(verbose=True), {}).finding(finding))
 
 
-class _Layout:
+class Layout:
     """Lays out the parts of a report in a text column; with `columns` None nothing is wrapped."""
 
     def __init__(self, columns: int | None, view: View, pages: Mapping[str, str]) -> None:
@@ -190,16 +151,14 @@ class _Layout:
             *([Line(f"page: {page}", style="place")] if page else ()),
         ]
 
-    def more(self, ids: Sequence[str]) -> list[Line]:
-        """How to learn more about the findings."""
+    def more(self, ids: Sequence[str], *, in_full: str = "each finding with its fix in full") -> list[Line]:
+        """How to learn more about the findings. `in_full` is what -v prints."""
         if not ids:
             return []
         pages = f"skyrl-doctor explain {ids[0]}"
         if self.view.verbose or self.view.blocks:
             return [Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in ids]
-        return self.prose(
-            f"-v prints each finding with its fix in full; `{pages}` explains one", label="MORE", style="note"
-        )
+        return self.prose(f"-v prints {in_full}; `{pages}` explains one", label="MORE", style="note")
 
     def finding(self, finding: Finding) -> list[Line]:
         return [
@@ -277,7 +236,7 @@ def short_fix(remedy: Remedy | None) -> str:
         return f"`{remedy.commands[0]}`"
     if any(f"`{command}`" not in remedy.summary for command in remedy.commands):
         return f"{remedy.summary} (-v prints the commands)"
-    return "" if remedy.summary == NO_MORE else remedy.summary
+    return "" if remedy.summary in (CORRECT, UNKNOWN_VALUE) else remedy.summary
 
 
 def location_text(location: Location) -> str:

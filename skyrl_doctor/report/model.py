@@ -86,18 +86,6 @@ class Batch:
         return {0: "pass", 1: "fail"}.get(self.code, "unknown")
 
     @property
-    def shared(self) -> frozenset[str]:
-        """The ids of the checks that found the same in every run, which is about the machine. Empty for one run."""
-        if len(self.reports) < 2:
-            return frozenset()
-        first, *others = [
-            {(one.id, one.status, one.reason): one.findings for one in report.outcomes} for report in self.reports
-        ]
-        return frozenset(
-            key[0] for key, found in first.items() if all(key in other and other[key] == found for other in others)
-        )
-
-    @property
     def summary(self) -> str:
         """`3 runs: 1 pass, 2 fail; 1 target refused`"""
         number = Counter(report.verdict for report in self.reports)

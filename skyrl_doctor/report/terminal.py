@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from skyrl_doctor.report.lines import MARGIN, USUAL_VIEW, Line, View, batch_lines, lines
+from skyrl_doctor.report.batch_lines import batch_lines
+from skyrl_doctor.report.lines import MARGIN, USUAL_VIEW, Line, View, lines
 from skyrl_doctor.report.model import Batch, Report
 from skyrl_train.contracts.screen import columns, unguarded
 

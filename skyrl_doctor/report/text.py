@@ -1,6 +1,7 @@
 """The report as plain text for logs and pipes: 80 columns unless $COLUMNS says otherwise, no colour."""
 
-from skyrl_doctor.report.lines import USUAL_VIEW, View, batch_lines, lines
+from skyrl_doctor.report.batch_lines import batch_lines
+from skyrl_doctor.report.lines import USUAL_VIEW, View, lines
 from skyrl_doctor.report.model import Batch, Report
 from skyrl_train.contracts.screen import USUAL
 

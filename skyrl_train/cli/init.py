@@ -72,7 +72,8 @@ def _translated(args: argparse.Namespace) -> "tuple[dict[str, object], tuple[str
     values = dict(made.values)
     if "model.path" not in values:
         values["model.path"] = args.model or MODEL
-    left = made.left + tuple(f"problem of the source: {text}" for text in found["problems"])
+    unsaid = (text for text in found["problems"] if not any(line.endswith(f": {text}") for line in made.left))
+    left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
     return values | _given(args), left
 
 

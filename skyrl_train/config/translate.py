@@ -73,7 +73,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
 def _beside(one: Read, values: Mapping[str, object]) -> str:
     """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
     if one.setting not in values:
-        return "a run.toml has no such setting"
+        return _untranslated(one)
     return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"
 
 
@@ -107,7 +107,14 @@ def _problem(one: Read, *, known: bool) -> str:
         return "each job has its own"
     if known:
         return ""
-    return "the batch size is derived from it" if one.setting == _ROLLOUTS else "a run.toml has no such setting"
+    return "the batch size is derived from it" if one.setting == _ROLLOUTS else _untranslated(one)
+
+
+def _untranslated(one: Read) -> str:
+    """A setting that the doctor does not know under this name may still have its like in a run.toml."""
+    last = one.name.rpartition(".")[2]
+    like = [ours.key for ours in settings() if ours.key.rpartition(".")[2] == last]
+    return f"not translated; compare {like[0]}" if len(like) == 1 else "not translated"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:

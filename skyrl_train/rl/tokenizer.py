@@ -1,8 +1,10 @@
 """The tokenizer of a model directory, as verl loads it."""
 
 import os
+import sys
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.extras import install
 from skyrl_train.rl.engine import Tokenizer
 
 
@@ -14,7 +16,7 @@ def load_tokenizer(path: str) -> Tokenizer:
         from transformers import AutoTokenizer
     except ImportError:
         raise UsageError(
-            "transformers is not installed here; run this in the training environment (pip install 'skyrl-doctor[train]')"
+            f"transformers is not installed for {sys.executable}; run this in the training environment, or `{install('train')}`"
         ) from None
     try:
         found: Tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)

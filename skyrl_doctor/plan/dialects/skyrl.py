@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
 from skyrl_doctor.plan.dialects.verl.sbatch import mebibytes
 from skyrl_doctor.plan.model import Problem, Value
@@ -56,7 +56,12 @@ def read_conf(source: Source, script: Script, broken: Problem | None) -> Reading
     """Reads a dev.conf; `broken` is its syntax error. An unknown value (a command, an unset variable) is a problem."""
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [
-        Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
+        Problem(
+            message=f"{value.assignment}: {value.unknown}",
+            location=value.location,
+            fatal=False,
+            remedy=UNKNOWN_VALUE,
+        )
         for value in own.values()
         if value.unknown and value.location is not None
     ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
@@ -119,7 +119,8 @@ def _problems(
 def _unknown_values(values: Collection[Value]) -> Iterator[Problem]:
     for value in values:
         if value.unknown and value.location is not None:
-            yield Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
+            message = f"{value.assignment}: {value.unknown}"
+            yield Problem(message=message, location=value.location, fatal=False, remedy=UNKNOWN_VALUE)
 
 
 def _fields(machine: Machine, file: str, launch: Launch) -> set[str] | None:

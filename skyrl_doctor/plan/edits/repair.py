@@ -17,6 +17,8 @@ from skyrl_doctor.plan.source import COMMAND_LINE
 
 ROUNDS = 5
 MAX_JUDGEMENTS = 24
+BY_HAND = ""
+"""The reason why a finding is left that asks for no change of a file: its own remedy says it."""
 Texts = Mapping[str, str]
 _YAML = (".yaml", ".yml")
 
@@ -71,7 +73,7 @@ def repair(
 
 
 def _proposal(file: str, old: str, texts: Texts, left: Sequence[tuple[Found, str]], *, first: bool) -> Proposal:
-    mine = [(found, reason) for found, reason in left if _is_in(found, file, first=first)]
+    mine = [(found, reason) for found, reason in left if reason != BY_HAND and _is_in(found, file, first=first)]
     lines = tuple(f"{found.id}{_place_text(found)}: {reason}" for found, reason in mine)
     return Proposal(file, old, with_line_ends(texts[file], old) if file in texts else old, lines)
 
@@ -112,7 +114,7 @@ class _Work:
     def fix(self, findings: Sequence[Found]) -> None:
         """Fixes these findings, and then those that only show when these are gone."""
         todo = [found for found in findings if found.changes]
-        self.left = [(found, _why_by_hand(found)) for found in findings if not found.changes]
+        self.left = [(found, BY_HAND) for found in findings if not found.changes]
         if not todo:
             return
         asked = {found.identity for found in findings}
@@ -236,11 +238,6 @@ def _why_not_editable(file: str) -> str:
     if file == COMMAND_LINE:
         return "edit the command line by hand"
     return f"edit it by hand: {file} mixes line ends" if file else "edit it by hand: its file is not known"
-
-
-def _why_by_hand(found: Found) -> str:
-    remedy = found.finding.remedy
-    return f"no automatic edit; {remedy.summary}" if remedy else f"no automatic edit; skyrl-doctor explain {found.id}"
 
 
 def _findings(outcomes: Sequence[Outcome]) -> list[Found]:

@@ -31,7 +31,7 @@ class RolloutSection(Section):
     free_cache_engine: bool = True
     """Let vLLM sleep during the update, so that the trainer can use its memory."""
     enforce_eager: bool = True
-    """Run vLLM without CUDA graphs. This frees 0.3 GiB, but a small model decodes six times slower."""
+    """Run vLLM without CUDA graphs: less memory, but slower decoding, most of all for a small model."""
     tensor_parallel_size: int = Field(default=1, ge=1)
     """GPUs that share one model server."""
     max_sequences: int = Field(default=64, ge=1)

@@ -32,8 +32,8 @@ def test_reproduces_on_a_recording() -> None:
                 message="the agent's records do not survive pickle or JSON under /opt/train/bin/python: TypeError: cannot pickle '_thread.RLock' object; expected equal records",
                 remedy=Remedy(
                     kind=RemedyKind.FIX_ENV,
-                    summary="reinstall the package with its dependencies",
-                    commands=("/opt/train/bin/python -m pip install --upgrade 'skyrl-doctor[train]'",),
+                    summary="reinstall skyrl-doctor with its dependencies; run this in a checkout of it",
+                    commands=("/opt/train/bin/python -m pip install --upgrade '.[train]'",),
                 ),
             ),
         ),

@@ -198,7 +198,7 @@ def test_silent_on_clean_configurations() -> None:
     assert found("CFG012", example("examples/verl/grpo_mig20.sh")) == []
     assert verdict("CFG012", example("examples/mig20.toml")) == (
         Status.SKIP,
-        "these rules are of verl's own trainers, of SkyRL's and of prime-rl's current schema",
+        "CFG004 applies the rules of a run.toml; these are verl's, SkyRL's and prime-rl's",
     )
     dapo = plan(
         "python3 -m recipe.dapo.main_dapo actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=m", "run.sh"

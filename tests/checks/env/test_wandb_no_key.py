@@ -13,7 +13,6 @@ PLAN = plan_of(trainer__logger=["console", "wandb"])
 LOG_IN = Remedy(
     kind=RemedyKind.FIX_ENV,
     summary="`wandb login --relogin`, or to log offline `export WANDB_MODE=offline`",
-    commands=("wandb login --relogin", "export WANDB_MODE=offline"),
 )
 NO_KEY = Finding(
     message="the run logs to wandb, but has no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; expected one of them, or WANDB_MODE=offline",

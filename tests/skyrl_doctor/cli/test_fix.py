@@ -33,6 +33,19 @@ def test_shows_the_edit_and_writes_nothing(stuck: Path, capsys: pytest.CaptureFi
     assert stuck.read_bytes() == before
 
 
+def test_a_finding_without_an_edit_is_told_once_with_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("python3 -m verl.trainer.main_ppo trainer.experiment_name=$(date) trainer.nnodes=1\n")
+    assert dispatch(["fix", "CFG004", str(script), "--structure-only"]) == 1
+    assert capsys.readouterr().out == (
+        "CFG004 config-unreadable\n"
+        f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $(date): the output of a command is not known before it runs\n"
+        "  by hand: make sure that the job gets the value that you expect\n"
+    )
+
+
 def test_applied_the_run_is_clean(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stuck.chmod(0o640)
     assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 0

@@ -14,6 +14,7 @@ from skyrl_doctor.cli.app import dispatch
 
 GOOD = "python -m verl.trainer.main_ppo trainer.nnodes=1\n"
 BAD = "python -m verl.trainer.main_ppo +trainer.nnodes=1 trainer.n_gpus_per_node=2\n"
+VARIES = re.compile(r"in \d\.\d\ds|host [\w.-]+|doctor:  \S+")
 WORDS = ["preflight", "--structure-only", "--select", "CFG004"]
 
 
@@ -37,34 +38,61 @@ def output(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     return code, capsys.readouterr().out
 
 
-def test_each_run_has_a_block_and_the_worst_status_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    code, text = output(capsys, "good.sh", "bad.sh", "other.sh")
-    made = re.sub(r"in \d\.\d\ds|host [\w.-]+|doctor:  \S+", "_", text)
+def test_the_findings_of_all_runs_are_printed_once_and_the_worst_status_counts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("worse.sh").write_text(f"# the same\n{BAD}", encoding="utf-8")
+    code, text = output(capsys, "good.sh", "bad.sh", "worse.sh", "other.sh")
+    made = VARIES.sub("_", text)
     assert (code, made) == (
         1,
         """\
-_ _, role gpu+login+runtime, target 2 runs
+_ _, role gpu+login+runtime, target 3 runs
 
-run:     good.sh
-
-verdict: pass (1 passed) _
-
-run:     bad.sh
-
-ERROR    CFG004 bad.sh:1: trainer.nnodes exists already, and + only adds new
-         keys; use trainer.nnodes=… or ++trainer.nnodes=…; fix: rename
-         +trainer.nnodes to ++trainer.nnodes
-
-verdict: fail (1 failed) _
+ERROR    CFG004 trainer.nnodes exists already, and + only adds new keys; use
+         trainer.nnodes=… or ++trainer.nnodes=…; fix: rename +trainer.nnodes to
+         ++trainer.nnodes
+           in 2 places: bad.sh:1 worse.sh:2
 
 REFUSED  target other.sh: line 1 starts their_trainer.py, which the doctor does
          not know; it reads a RunConfig TOML, prime-rl's TOML files,
          SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, and scripts
          or command lines that start verl's, SkyRL's or prime-rl's programs
-MORE     -v prints each finding with its fix in full; `skyrl-doctor explain
+MORE     -v prints the findings of each run in full; `skyrl-doctor explain
          CFG004` explains one
-verdict: fail (2 runs: 1 pass, 1 fail; 1 refused)
+fail:    bad.sh worse.sh
+verdict: fail (3 runs: 1 pass, 2 fail; 1 refused)
 """,
+    )
+
+
+def test_with_v_each_run_has_its_own_findings_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    text = VARIES.sub("_", output(capsys, "good.sh", "bad.sh", "-v")[1])
+    assert text.split("\n\n")[1:4] == ["run:     good.sh", "verdict: pass (1 passed) _", "run:     bad.sh"]
+    assert "         at:   bad.sh:1 (trainer.nnodes)\n" in text
+    assert text.endswith(
+        "verdict: fail (1 error) _\n\nMORE     skyrl-doctor explain CFG004\nverdict: fail (2 runs: 1 pass, 1 fail)\n"
+    )
+
+
+def test_lines_named_in_a_message_do_not_part_the_same_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line of the `if` differs from file to file; a group names none."""
+    for number, name in enumerate(("one.sh", "two.sh")):
+        head = "#\n" * number
+        Path(name).write_text(
+            f'{head}a=()\nif nvidia-smi | grep -q H100; then\n  a+=(trainer.nnodes=2)\nfi\npython -m verl.trainer.main_ppo "${{a[@]}}"\n',
+            encoding="utf-8",
+        )
+    text = output(capsys, "one.sh", "two.sh")[1]
+    assert "depends on the if in line 2" in output(capsys, "one.sh")[1]
+    assert "WARNING  CFG004 trainer.nnodes = 2: depends on the if\n           in 2 places: one.sh:3 two.sh:4\n" in text
+
+
+def test_a_folder_is_refused_with_the_way_to_name_its_files(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("scripts").mkdir()
+    assert dispatch([*WORDS, "scripts"]) == 2
+    assert capsys.readouterr().err == (
+        "skyrl-doctor preflight: target scripts: Is a directory; name its files, such as scripts/*.sh\n"
     )
 
 
@@ -99,7 +127,7 @@ def test_github(capsys: pytest.CaptureFixture[str]) -> None:
         "::error file=bad.sh,line=1,title=CFG004 config-unreadable",
         "::error file=other.sh,title=refused",
         "good.sh: skyrl-doctor: pass (1 passed)",
-        "bad.sh: skyrl-doctor: fail (1 failed)",
+        "bad.sh: skyrl-doctor: fail (1 error)",
         "skyrl-doctor: fail (2 runs: 1 pass, 1 fail; 1 refused)",
     ]
 

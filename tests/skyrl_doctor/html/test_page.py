@@ -9,9 +9,10 @@ import pytest
 
 from job_samples import ATTACK, SECRET, gate_report, make_job
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.core.model import Outcome, Status
 from skyrl_doctor.html.clean import cleaned
 from skyrl_doctor.html.page import render, verdict
-from skyrl_doctor.html.subject import read_subject
+from skyrl_doctor.html.subject import Examined, Subject, read_subject
 
 URLS = re.compile(r"^(?:#|$)")
 
@@ -257,3 +258,52 @@ def test_the_page_counts_as_the_terminal_does(tmp_path: Path, capsys: pytest.Cap
     assert dispatch([*asked, "--format", "json", "--output", str(tmp_path / "found.json")]) == 1
     counted = re.findall(r"^verdict: fail \((.*)\) in", text, re.MULTILINE)
     assert re.findall(r"> (\d+ passed, [^<]*)<", page_of(tmp_path / "found.json")) == counted
+
+
+OOM = "step:1 - actor/pg_loss:0.1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 19.50 GiB\n"
+
+
+def test_the_configuration_of_a_log_stands_beside_the_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, script, page = tmp_path / "train.log", tmp_path / "train.sh", tmp_path / "report.html"
+    log.write_text(OOM, encoding="utf-8")
+    script.write_text("python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.gpu_memory_utilization=0.9\n")
+    assert dispatch(["report", str(log), "-o", str(page)]) == 0
+    assert "In your configuration" not in page.read_text(encoding="utf-8")
+    assert dispatch(["report", str(log), "--config", str(script), "-o", str(page)]) == 0
+    text = "\n".join(structure(page.read_text(encoding="utf-8")).text)
+    told = text.partition("In your configuration")[2].partition("What to do")[0]
+    assert f"actor_rollout_ref.rollout.gpu_memory_utilization = 0.9 ({script}:1)" in told
+
+
+def test_a_job_is_judged_with_its_own_copy_of_the_configuration(job: Path) -> None:
+    told = page_of(job).partition("In your configuration")[2].partition("What to do")[0]
+    assert "data.max_prompt_tokens = 2048" in told
+
+
+def test_a_configuration_beside_a_finished_report_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "preflight.json"
+    source.write_text(json.dumps(gate_report()), encoding="utf-8")
+    assert dispatch(["report", str(source), "--config", "x.sh"]) == 2
+    assert "--config is for a log or a job directory" in capsys.readouterr().err
+
+
+def test_an_unknown_error_has_what_is_known_of_it(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(
+        "Traceback (most recent call last):\n"
+        '  File "/e/lib/python3.12/site-packages/frobnic/core.py", line 7, in spin\n    go()\n'
+        "frobnic.errors.SpinError: the spindle of 12 turned by 7 degrees\n",
+        encoding="utf-8",
+    )
+    text = "\n".join(structure(page_of(log)).text)
+    assert "Raised by frobnic." in text
+    assert "Search the web for: " in text
+
+
+def test_the_verdict_names_the_checks_that_could_not_run() -> None:
+    unknown = [Outcome(id=id_, slug="x", status=Status.UNKNOWN, reason="no answer") for id_ in ("GPU001", "IMG001")]
+    examined = Examined(title="preflight", verdict="unknown", outcomes=tuple(unknown))
+    subject = Subject(name="x", kind="preflight", examined=(examined,))
+    assert verdict(subject)[2] == "2 checks could not run: GPU001, IMG001."

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load, read
@@ -81,11 +81,13 @@ def test_what_is_written_but_not_known_is_no_answer() -> None:
             message="ROLLOUT_N = '$(nproc)': the output of a command is not known before it runs",
             location=Location("dev.conf", 2, "ROLLOUT_N"),
             fatal=False,
+            remedy=UNKNOWN_VALUE,
         ),
         Problem(
             message="MAX_MODEL_LEN = '$LENGTH': LENGTH is not set here",
             location=Location("dev.conf", 3, "MAX_MODEL_LEN"),
             fatal=False,
+            remedy=UNKNOWN_VALUE,
         ),
     )
 

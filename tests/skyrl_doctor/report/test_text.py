@@ -28,7 +28,7 @@ NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
 MORE     -v prints each finding with its fix in full; `skyrl-doctor explain
          GPU001` explains one
 
-verdict: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown) in
+verdict: fail (1 passed, 1 error, 1 warning, 1 info, 3 skipped, 1 unknown) in
          0.50s
 """
 
@@ -64,7 +64,7 @@ NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
 MORE     skyrl-doctor explain GPU001
 MORE     skyrl-doctor explain ENV002
 
-verdict: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown) in
+verdict: fail (1 passed, 1 error, 1 warning, 1 info, 3 skipped, 1 unknown) in
          0.50s
 """
 
@@ -161,14 +161,14 @@ def test_a_verdict_on_warnings_says_so() -> None:
     assert render(strict).splitlines()[-1] == "verdict: fail (1 warning; --fail-on warning) in 0.50s"
 
 
-def test_the_verdict_counts_checks_and_their_warnings_and_infos() -> None:
+def test_the_verdict_counts_each_finding_once() -> None:
     outcomes = [
         Outcome(id="ENV001", slug="x", status=Status.PASS),
         Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW, SLOW, NOTE)),
-        Outcome(id="GPU001", slug="x", status=Status.FAIL, findings=(MIG, NOTE)),
+        Outcome(id="GPU001", slug="x", status=Status.FAIL, findings=(MIG, MIG, NOTE)),
     ]
     last = render(only(*outcomes)).splitlines()[-1]
-    assert last == "verdict: fail (1 passed, 1 failed, 2 warnings, 2 infos) in 0.50s"
+    assert last == "verdict: fail (1 passed, 2 errors, 2 warnings, 2 infos) in 0.50s"
 
 
 def test_what_may_be_pasted_is_never_cut() -> None:

@@ -44,9 +44,29 @@ def test_a_verl_script_becomes_a_run_and_says_what_is_left(capsys: pytest.Captur
     assert dispatch(["init", "--from", "train.sh"]) == 0
     made = tomllib.loads(Path("run.toml").read_text())
     assert (made["model"]["path"], made["data"]["train_batch_size"], made["rollout"]["n"]) == ("/models/m", 8, 4)
-    left = "train.sh:6: data.truncation = left: a run.toml has no such setting"
+    left = "train.sh:6: data.truncation = left: not translated"
     assert f"not carried over: {left}\n" in capsys.readouterr().out
     assert f"# {left}\n" in Path("run.toml").read_text()
+
+
+def test_a_key_that_its_program_does_not_know_is_not_said_to_be_missing_in_a_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """half_migrated.toml has keys of an older prime-rl, whose like a run.toml does have."""
+    assert dispatch(["init", "--from", str(EXAMPLES / "prime-rl/half_migrated.toml")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    left = {line.partition(" = ")[0].split()[-1]: line for line in lines if " = " in line}
+    assert left["inference.gpu_memory_utilization"].endswith(": not translated; compare rollout.gpu_memory_utilization")
+    assert left["orchestrator.train.sampling.top_p"].endswith(": not translated; compare rollout.top_p")
+
+
+def test_an_unknown_value_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text(
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=$N data.train_files=x.parquet\n"
+    )
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    named = [line for line in capsys.readouterr().out.splitlines() if "N is not set here" in line]
+    assert named == ["not carried over: train.sh:1: actor_rollout_ref.rollout.n = $N: N is not set here"]
 
 
 def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
@@ -266,4 +266,5 @@ def unresolved_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
     """A problem for each written value that is unknown."""
     for value in values.values():
         if value.unknown and value.location is not None:
-            yield Problem(message=f"{value.own} = {value.value}: {value.unknown}", location=value.location, fatal=False)
+            message = f"{value.own} = {value.value}: {value.unknown}"
+            yield Problem(message=message, location=value.location, fatal=False, remedy=UNKNOWN_VALUE)

@@ -63,10 +63,7 @@ def test_a_shell_value_that_is_a_variable_is_left_to_the_user() -> None:
         "-     actor_rollout_ref.rollout.max_model_len=4096 \\",
         "+     actor_rollout_ref.rollout.max_model_len=5120 \\",
     ]
-    assert proposal.left == (
-        "CFG004 (line 17): ray_init.num_cpus: no automatic edit; correct the configuration",
-        "CFG004 (line 20): trainer.total_epochs: no automatic edit; correct the configuration",
-    )
+    assert proposal.left == ()  # the remedies of the other findings say what to do by hand
 
 
 def test_a_key_that_is_not_there_goes_under_its_table() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.cli.app import dispatch
 
-LOGS = Path(__file__).parents[2] / "logs"
+LOGS = Path(__file__).parents[1] / "logs"
 
 
 def shown(log: str, config: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the run's configuration says about a failure that its log shows: for `diagnose --config`."""
+"""What the run's configuration says about a failure that its log shows: for `diagnose` and `report`."""
 
 import dataclasses
 from collections.abc import Iterator
