@@ -9,7 +9,7 @@ PROGRAM_ERRORS = (
     r"^FAILURE: Build failed|^> Task \S{1,200} FAILED$|\bBUILD FAIL(?:URE|ED)\b|\bfailed to solve: |^\s{1,8}\d{1,6}:\d{1,5} {1,8}error {1,4}\S",
     r"^(?:PHP )?(?:Fatal|Parse) error: |\b[Rr]untime error: \S|^Error using \w|^lua[\d.]{0,4}: \S|\.rb:\d{1,6}:in .{1,200} \(\w{1,60}(?:Error|Exception)\)|^Can't (?:locate|open|find|exec|use) .{1,300} at \S{1,200} line \d|^BEGIN failed--",
     # Kubernetes: the table of pods, the events, the description of a pod
-    r" \d{1,3}/\d{1,3} {1,20}(?:Init:)?(?:Error|CrashLoopBackOff|CreateContainer(?:Config)?Error|RunContainerError|InvalidImageName|ContainerCannotRun|Evicted|UnexpectedAdmissionError|StartError)\b",
+    r" \d{1,3}/\d{1,3} {1,18}  (?:Init:)?(?:Error|CrashLoopBackOff|CreateContainer(?:Config)?Error|RunContainerError|InvalidImageName|ContainerCannotRun|Evicted|UnexpectedAdmissionError|StartError)\b",
     r"^\s{0,8}Warning {1,12}(?:Failed\w{0,40}|BackOff|Evicted|OOMKilling|SystemOOM|NodeNotReady|InspectFailed|ErrImageNeverPull) |\bReason: {1,12}(?:Error|CrashLoopBackOff|ContainerCannotRun|StartError|Evicted)\b|\b[Bb]ack-off restarting failed container\b",
     r"^Error from server(?: \(\w{1,40}\))?: |^The connection to the server \S{1,200} was refused\b",
     # levels that only other loggers write
@@ -21,6 +21,6 @@ PROGRAM_ERRORS = (
     r": (?:no such file or directory|permission denied|address already in use|no such host|no route to host|i/o timeout|context deadline exceeded|(?:connect: )?connection refused)\s*$",
     # programs of a shell script, services, clusters
     r"^(?:ssh|scp|sftp|curl|wget|tar|rsync|unzip|gzip|mount|sudo)(?: error)?: (?:\(\d{1,3}\) |connect to |[Uu]nable |[Cc]an(?:no|')t |[Cc]ould ?n[o']t |[Ff]ailed |Exiting with failure|some files)",
-    r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} {1,4}Error: \S",
+    r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
 )
 """Patterns of the engine; `errors.weigh` judges the line."""
