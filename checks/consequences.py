@@ -123,7 +123,7 @@ SIGNATURES = {
     "cancelled": (
         Signature(
             pattern=r"\bSTEP \S{1,40} ON \S{1,200} CANCELLED AT\b|\bCANCELLED \+",
-            sample="slurmstepd: error: *** STEP 4711.0 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
+            sample="slurmstepd: error: *** STEP 4711+0.0 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
             explain="Slurm ended a step of the job",
             role=Part.CASCADE,
             versions="slurm",

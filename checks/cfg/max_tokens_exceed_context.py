@@ -33,6 +33,8 @@ from skyrl_train.config.context import call_violations, trajectory_violations
 from skyrl_train.contracts.violation import Violation
 
 CONTEXT = r"context (?:size|limit|length|window)\b"
+LLAMA_CPP = r"exceeds (?:the )?(?:available )?context size|\bexceed_context_size_error\b"
+"""llama.cpp's words: no trainer of ours or of others runs its rollouts on it."""
 SERVER = r"(?:\bserving_\w{1,30}\.py:\d{1,6}\]|(?:^|\s)vllm\.exceptions\.VLLMValidationError:)"
 """In a line of a model server about a request that it refuses."""
 CAUSE = "the request asked for more tokens than the context has left"
@@ -87,12 +89,12 @@ SIGNATURES = (
         versions="vllm, verl 0.9",
     ),
     Signature(
-        pattern=rf"(?:[Pp]rompt|[Ii]nput|[Rr]equest|tokens`?)\b.{{0,40}} exceeds? (?:the )?(?:model's |available |maximum |max ){{0,3}}{CONTEXT}|too long and exceeds the capacity|\bexceed_context_size_error\b",
-        sample="the request exceeds the available context size (4096 tokens), try increasing it",
+        pattern=rf"(?:[Pp]rompt|[Ii]nput|[Rr]equest|tokens`?)\b.{{0,40}} exceeds? (?:the )?(?:model's |available |maximum |max ){{0,3}}{CONTEXT}|too long and exceeds the capacity",
+        sample="BadRequestError: input length and `max_tokens` exceed: the request exceeds the model's context length (4096 tokens)",
         explain=CAUSE,
         remedy=LOWER,
-        versions="llama.cpp, anthropic, vllm",
-        unless=r"(?i:truncat|skipp|dropp|filter)",
+        versions="anthropic, vllm",
+        unless=LLAMA_CPP + r"|(?i:truncat|skipp|dropp|filter)",
     ),
     Signature(
         pattern=r"prompt \(length (?P<prompt>\d+)\) is longer than the maximum model length(?: of (?P<limit>\d+))?|[Pp]rompt length of \d+ is longer than the maximum model|prompt length \d+ exceeds the max_model_len",
@@ -130,7 +132,7 @@ TOPIC = Signature(
     explain=CAUSE,
     remedy=LOWER,
     versions="any",
-    unless="(?i:truncat|skipp|dropp|filter)",
+    unless=LLAMA_CPP + "|(?i:truncat|skipp|dropp|filter)",
 )
 
 CLAMPS = ("verl", "run-config")

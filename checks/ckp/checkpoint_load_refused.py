@@ -19,6 +19,13 @@ from skyrl_doctor.core.signature import Signature
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bSize mismatch between saved torch\.Size\((?P<saved>\[[\d, ]{0,60}\])\) and current: torch\.Size\((?P<current>\[[\d, ]{0,60}\])\) for (?P<name>[\w.]{1,200})",
+        sample="ValueError: Size mismatch between saved torch.Size([151936, 896]) and current: torch.Size([68067328]) for model.embed_tokens.weight",
+        explain="the checkpoint's `{name}` has the shape {saved} and the model's {current}",
+        remedy="One number against several: it was saved with another sharding (FSDP1, FSDP2 or none); load it with the one that saved it. Another first number: the vocabulary was resized. All numbers differ: it is of another model.",
+        versions="torch",
+    ),
+    Signature(
         pattern=r"\bWeights only load failed\b",
         sample="_pickle.UnpicklingError: Weights only load failed. This file can still be loaded, to do so you have two options",
         explain="torch 2.6 and newer refuse this checkpoint: it holds Python objects besides tensors",

@@ -42,6 +42,21 @@ CAUSE = "the job met a Ray cluster of another job or another user on the same no
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bCould not find any running Ray instance\b",
+        sample="ConnectionError: Could not find any running Ray instance. Please specify the one to connect to by setting `--address` flag or `RAY_ADDRESS` environment variable.",
+        explain="the process was to join a Ray cluster, and none runs on this node for this user",
+        remedy='Start Ray first (`ray start --head` in the same job), or take `address="auto"` and RAY_ADDRESS away: then the process starts its own. With `--temp-dir`, name the same directory in both.',
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"\bCan't find a `node_ip_address\.json` file from (?P<session>/\S{1,200}?)\. ",
+        sample="2026-03-19 14:58:50,134 INFO node.py:1084 -- Can't find a `node_ip_address.json` file from /tmp/ray/session_2026-03-19_14-26-07_915096_1. Have you started Ray instance using `ray start` or `ray.init`?",
+        explain="the process waits for Ray's session {session}, which is not on this node: RAY_ADDRESS names a cluster that no `ray start` of this node joined",
+        remedy="Run `ray start --address=HEAD:PORT` on this node first, or take RAY_ADDRESS away. From a machine outside the cluster use `ray job submit`.",
+        versions="ray",
+        at_least=2,
+    ),
+    Signature(
         pattern=r"[Vv]ersion mismatch: (?:[Tt]he )?cluster was started with",
         sample="RuntimeError: Version mismatch: The cluster was started with:",
         explain="the job joined a Ray cluster that another environment or another user had started",
@@ -60,7 +75,7 @@ SIGNATURES = (
         versions="ray",
     ),
     Signature(
-        pattern=r"Permission denied: '/tmp/ray|Could not find any running Ray instance|[Pp]ort \d+ (?:is )?already (?:in use|taken|used).{0,60}(?:ray|gcs|redis)",
+        pattern=r"Permission denied: '/tmp/ray|[Pp]ort \d+ (?:is )?already (?:in use|taken|used).{0,60}(?:ray|gcs|redis)",
         sample="PermissionError: [Errno 13] Permission denied: '/tmp/ray/session_2026-03-02_09-14-03_1'",
         explain=CAUSE,
         versions="ray",

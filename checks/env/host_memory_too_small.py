@@ -85,7 +85,7 @@ SIGNATURES = (
         refines=("MEM001", "MEM002", "MEM006"),
     ),
     Signature(
-        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b",
+        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
         sample="srun: error: gpu07: task 0: Out Of Memory",
         explain=CAUSE,
         remedy=MORE,
@@ -135,7 +135,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"\bexitcode  : -9\b|\bSignal 9 \(SIGKILL\) received by PID \d",
+        pattern=r"\bexitcode  : -9\b|\bfailed \(exitcode: -9\) local_rank: |\bSignal 9 \(SIGKILL\) received by PID \d",
         sample="traceback : Signal 9 (SIGKILL) received by PID 51210",
         explain="a rank was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
         remedy=f"Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; OUT_OF_MEMORY, or MaxRSS near ReqMem, is memory. {MORE}",

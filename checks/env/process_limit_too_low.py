@@ -34,48 +34,58 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpus, threads_at_start, threads_at_work
 
 CAUSE = "no further process, thread or open file was allowed"
+NO_THREAD = "no further thread or process was allowed"
+RAISE = "Raise the soft limit in the job script: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit). Fewer threads: `OMP_NUM_THREADS=1`, and with Ray as many CPUs as the job has (`ray start --num-cpus=N`); by itself Ray starts a worker for each CPU of the node."
+FILES = "Raise the soft limit in the job script: `ulimit -S -n $(ulimit -H -n)`. The line has EAGAIN (11) instead: it is the limit of processes, `ulimit -S -u $(ulimit -H -u)`."
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:thread|fork|clone|vfork).{0,120}Resource temporarily unavailable",
         sample="terminate called: what(): thread: Resource temporarily unavailable [system:11]",
-        explain="no further thread or process was allowed",
+        explain=NO_THREAD,
+        remedy=RAISE,
         versions="ray, openblas",
     ),
     Signature(
         pattern=r"Unable to register worker with raylet",
         sample="Failed to register worker 01000000ffffffff to Raylet. IOError: [RayletClient] Unable to register worker with raylet. No such file or directory",
         explain="Ray started more workers than the node's limits allow",
+        remedy=RAISE,
         versions="ray",
     ),
     Signature(
         pattern=r"can't start new thread",
         sample="RuntimeError: can't start new thread",
-        explain="no further thread was allowed",
+        explain=NO_THREAD,
+        remedy=RAISE,
         versions="python",
     ),
     Signature(
         pattern=r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough|\bOMP: (?:Error #34: |System error #11: )|\bThreadPoolBuildError\b",
         sample="OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
         explain=CAUSE,
+        remedy=RAISE,
         versions="openblas, libgomp, go",
     ),
     Signature(
         pattern=r"\[Errno 11\] Resource temporarily unavailable|[Tt]oo many open files|\bEMFILE\b",
         sample="OSError: [Errno 24] Too many open files: '/tmp/ray/session_latest/sockets/plasma_store'",
         explain=CAUSE,
+        remedy=FILES,
         versions="python",
     ),
     Signature(
         pattern=r"what\(\): .{0,20}Resource temporarily unavailable|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
         sample="[2026-03-02 09:14:03,500 E 812 812] logging.cc:108: Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]",
         explain=CAUSE,
+        remedy=RAISE,
         versions="ray",
     ),
     Signature(
         pattern=r"\b(?:spawn|fork|clone|pthread_create|thread)\b.{0,60}\bEAGAIN\b|\bWouldBlock, message: .{0,3}Resource temporarily",
         sample="Error: spawn /bin/sh EAGAIN",
         explain=CAUSE,
+        remedy=RAISE,
         versions="node, rust",
     ),
 )

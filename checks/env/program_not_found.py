@@ -39,7 +39,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"\bslurmstepd(?:-\S{1,64})?: error: execve\(\): (?P<program>\S{1,300}): No such file or directory",
+        pattern=r"\bslurmstepd(?:-\S{1,64})?: error: execve\(\): (?!\S{1,200}/slurm_script:)(?P<program>\S{1,300}): No such file or directory",
         sample="slurmstepd: error: execve(): my-trainer: No such file or directory",
         explain=CAUSE,
         remedy=REMEDY,

@@ -38,7 +38,7 @@ NOTHING_TO_BUILD_WITH = "the compiler for kernels or the headers of the worker's
 
 COMPILER = "Make gcc visible to the workers: `module load gcc`, or install it in the image, and export `CC` with its full path before Ray starts."
 LIBCUDA = "`find /usr /run /opt -xdev -name libcuda.so.1` finds the driver's library: set `TRITON_LIBCUDA_PATH` to its directory. Nothing found: this node or container has no driver."
-HEADERS = "Run the workers with a Python that has headers: one that uv manages (`uv python install 3.12`), one of a module, or install the package python3-dev. The path in the message names the interpreter."
+HEADERS = "Install the headers of the Python that runs the job (Debian: `apt install python3-dev`, Red Hat: python3-devel), or use a Python that brings them: uv's (`uv python install 3.12`), conda's or a module's. `python -c 'import sysconfig; print(sysconfig.get_path(\"include\"))'` prints where this Python looks for them."
 
 SIGNATURES = (
     Signature(

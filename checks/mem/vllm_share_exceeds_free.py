@@ -30,15 +30,23 @@ from skyrl_doctor.plan.model import Plan
 
 CAUSE = "gpu_memory_utilization asks for more memory than is free when vLLM starts; lower it, or start vLLM first"
 
-FITTING = "Set `{key:rollout.gpu_memory_utilization}` below {free} / {total}, the share that was free, or offload the trainer's weights and optimizer to the host. If little is free although the run itself holds little, another process holds the rest: `nvidia-smi` names it (GPU003)."
+ASKED = "vLLM was to take {asked} GiB of the GPU, and {free} of {total} GiB were free when it started"
+FITTING = "Set `{key:rollout.gpu_memory_utilization}` below {free} / {total}, the share that was free. If you expected more to be free, `nvidia-smi` names the process that holds the rest (GPU003)."
 
 KEYS = ("rollout.gpu_memory_utilization", "rollout.tensor_parallel_size", "rollout.free_cache_engine")
 
 SIGNATURES = (
     Signature(
-        pattern=r"Free memory on device (?:\w+:\d+ )?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired GPU memory utilization",
+        pattern=r"Free memory on device (?:\w+:\d+ )?\((?P<free>[0-3](?:\.\d+)?)/(?P<total>(?:1[5-9]|[2-9]\d|1\d\d)(?:\.\d+)?) GiB\) on startup is less than desired GPU memory utilization",
+        sample="ValueError: Free memory on device cuda:0 (1.53/22.05 GiB) on startup is less than desired GPU memory utilization (0.9, 19.84 GiB).",
+        explain="only {free} of the GPU's {total} GiB were free when vLLM started: another process holds the rest",
+        remedy="`nvidia-smi` on the node names the process: an older run that did not end, another job (GPU003), or a trainer on the same GPU that loads first. End it or use another GPU; a trainer has to offload its weights before vLLM starts.",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"Free memory on device (?:\w+:\d+ )?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired GPU memory utilization(?: \([\d.]+, (?P<asked>[\d.]+) GiB\))?",
         sample="ValueError: Free memory on device (48.97/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
-        explain=CAUSE,
+        explain=ASKED,
         remedy=FITTING,
         versions="vllm",
     ),

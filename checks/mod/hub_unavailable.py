@@ -1,7 +1,8 @@
-"""The model hub refused or failed a download.
+"""The model hub refused or failed a download, or is not reachable.
 
 ## What it does
-Finds answers 429 (too many requests) and 5xx (the hub's own failure) of Hugging Face or ModelScope.
+Finds answers 429 (too many requests) and 5xx (the hub's own failure) of Hugging Face or ModelScope, and connections to
+them that fail.
 
 ## Why it breaks training
 Every rank of every job asks the hub for the same files. Many jobs behind one address reach its limit, and a short
@@ -19,6 +20,8 @@ from skyrl_doctor.core.signature import Signature
 
 HUB = r"https?://(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
 OFFLINE = "Download once on the login node (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
+UNREACHABLE = "this node cannot reach the hub"
+PROXY = f"{OFFLINE} Use the same `HF_HOME` in both. Where nodes reach the network through a proxy, set `HTTPS_PROXY`."
 
 KEYS = ("model.path",)
 
@@ -42,8 +45,26 @@ SIGNATURES = (
     Signature(
         pattern=r"\b(?:MaxRetryError|ConnectTimeout): .{0,40}\(?host='(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)'",
         sample="urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /org/name (Caused by ConnectTimeoutError(",
-        explain="this node cannot reach the hub",
-        remedy=f"{OFFLINE} Where nodes reach the network through a proxy, set `HTTPS_PROXY`.",
+        explain=UNREACHABLE,
+        remedy=PROXY,
         versions="urllib3, requests",
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=r"couldn't connect to 'https://huggingface\.co/?'|\bLocalEntryNotFoundError: .{0,300}(?:check your (?:internet )?connection|error happened while trying to locate)",
+        sample="OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.",
+        explain="this node cannot reach the hub, and its cache does not hold the files",
+        remedy=PROXY,
+        versions="transformers, huggingface_hub",
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+        unless="offline mode is enabled",
+        sample="requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded",
+        explain=UNREACHABLE,
+        remedy=PROXY,
+        versions="huggingface_hub",
+        refines=("MOD003",),
     ),
 )

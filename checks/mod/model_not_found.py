@@ -44,9 +44,10 @@ SIGNATURES = (
         versions="transformers",
     ),
     Signature(
-        pattern=r"couldn't connect to 'https://huggingface\.co/?'|\bLocalEntryNotFoundError\b|\bOfflineModeIsEnabled\b|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache",
-        sample="OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.",
-        explain="the model is not in this node's cache, and the hub is not reachable or turned off",
+        pattern=r"\bLocalEntryNotFoundError\b|\bOfflineModeIsEnabled\b|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache",
+        sample="huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder for the specified revision on the local disk and outgoing traffic has been disabled.",
+        unless=r"check your (?:internet )?connection|error happened while trying to locate",
+        explain="the model is not in this node's cache, and the hub is turned off (`HF_HUB_OFFLINE`) or was not asked",
         remedy=FETCH,
         versions="transformers",
     ),
@@ -87,13 +88,6 @@ SIGNATURES = (
         explain="files of the model are missing where the run looks for them",
         remedy=f"{SPELLING} {COPY}",
         versions="transformers, vllm",
-    ),
-    Signature(
-        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
-        sample="requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded",
-        explain="this node does not reach the hub",
-        remedy=f"{FETCH} If nodes need a proxy, export `HTTPS_PROXY` in the job.",
-        versions="huggingface_hub",
     ),
     Signature(
         pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|Error while deserializing header: ",

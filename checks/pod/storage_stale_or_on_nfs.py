@@ -38,6 +38,20 @@ CAUSE = "Podman's store is on an unsuitable file system, or was created at anoth
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bcurrent system boot ID differs from cached boot ID\b(?:.{0,80}[Pp]lease delete directories (?P<paths>\S{1,200} and \S{1,200}))?",
+        sample='Error: current system boot ID differs from cached boot ID; an unhandled reboot has occurred. Please delete directories "/tmp/storage-run-1007/containers" and "/tmp/storage-run-1007/libpod/tmp" and re-run Podman',
+        explain="Podman's run-time state is of an earlier boot of the node: it lies on a disk that the reboot did not empty",
+        remedy="Delete the two directories that the line names; no container of this node runs from before the reboot. So that it does not come back, set XDG_RUNTIME_DIR to a directory of this job, such as `/tmp/run-$SLURM_JOB_ID`, or put the run-time directory on a tmpfs.",
+        versions="podman >= 5.1",
+    ),
+    Signature(
+        pattern=r"\bshare lock ID \d{1,6}: deadlock due to lock mismatch\b",
+        sample="Error: container 13fff305a827 and volume data share lock ID 0: deadlock due to lock mismatch",
+        explain="two of Podman's objects have one lock: the store has state of an earlier boot or of another node",
+        remedy="Stop all containers of the store, then run `podman system renumber`. Give each node a store of its own.",
+        versions="podman",
+    ),
+    Signature(
         pattern=r"'overlay' is not supported over \w+ at",
         sample="Error: 'overlay' is not supported over nfs at \"/home/user/.local/share/containers/storage/overlay\": backing file system is unsupported for this graph driver",
         explain="Podman's store is on a file system that does not support overlay, such as NFS",

@@ -17,14 +17,26 @@ Run once with `NCCL_DEBUG=WARN`: the line before the error names the call that f
 
 from skyrl_doctor.core.signature import Signature
 
+NOT_REACHED = "a rank could not reach another one at {address}: {why}"
+REACH = "Connection refused: that rank died first, and its own log has the reason. No route or a time-out: the address is of an interface that the other node does not reach, or a firewall closes its ports. Set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`)."
+
 SIGNATURES = (
     Signature(
         pattern=r"\bNCCL WARN .{0,60}\bConnect to (?P<address>[\w.:\[\]]{3,80})(?:<\d{1,5}>)? failed ?: (?P<why>[A-Z][\w ]{3,60})",
         sample="gpu07:3211:3377 [1] include/socket.h:403 NCCL WARN Connect to 10.0.3.7<56821> failed : Connection refused",
-        explain="a rank could not reach another one at {address}: {why}",
-        remedy="Connection refused: that rank died first, and its own log has the reason. No route or a time-out: set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes.",
+        explain=NOT_REACHED,
+        remedy=REACH,
         versions="nccl",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bsocket\w{1,30}: Connect to (?P<address>[\w.:\[\]]{3,80})(?:<\d{1,5}>)? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        sample="socketStartConnect: Connect to 10.0.3.7<56821> failed : No route to host",
+        explain=NOT_REACHED,
+        remedy=REACH,
+        versions="nccl",
+        last_resort=True,
+        refines=("TRN009",),
     ),
     Signature(
         pattern=r"\bunhandled system error\b|\bncclSystemError\b",

@@ -24,6 +24,14 @@ FIND = "Look at the last lines of the rank that did not get there. Nothing there
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bReceived a dump signal due to a collective timeout from {1,2}rank (?P<rank>\d{1,5})\b",
+        sample="[rank0]:[E804 23:05:54.8 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank 0] Received a dump signal due to a collective timeout from  rank 13 and we will try our best to dump the debug info.",
+        explain="a collective of rank {rank} timed out: another rank died, hangs or took another path",
+        remedy=f"The lines of rank {{rank}} name the operation. {FIND}",
+        versions="torch >= 2.4",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\[Rank (?P<rank>\d{1,5})\] Watchdog caught collective operation timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\))?",
         sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600013 milliseconds before timing out.",
         explain="rank {rank} waited {limit} ms for another rank in {op} number {seq}: that rank died, hangs or took another path",

@@ -8,6 +8,8 @@ from skyrl_doctor.logs.judge.hits import Hit
 UNKNOWN = "?"
 _WITHOUT_VALUE = re.compile(r"(?<=: )\?: |(?:: \?)+$")
 """Parts of a sentence for which the line has no value: `refused: ?: the reason`, `refused: ?`."""
+_KEYS_ASIDE = re.compile(r" \((?:`\{key:[\w.]+\}`(?:, )?)+\)")
+"""Settings that a sentence names beside it: without them it is as true, and another framework has other names."""
 _PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
 
 
@@ -40,7 +42,7 @@ def _fill(template: str, hit: Hit, dialect: str) -> str:
         key, group = place.groups()
         return name_setting(key, dialect) if key else values.get(group) or UNKNOWN
 
-    text = _PLACE.sub(fill, template)
+    text = _PLACE.sub(fill, template if dialect else _KEYS_ASIDE.sub("", template))
     return _WITHOUT_VALUE.sub("", text)
 
 

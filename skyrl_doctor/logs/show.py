@@ -145,7 +145,7 @@ def text(
         found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
         yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
         if diagnosis.tolerated:
-            yield "The first error line, which ended nothing: the program recovered, or the run continued:"
+            yield "The first error line. It announces another try, or the run continued after it:"
             yield from _quotation(diagnosis.tolerated, redact)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
@@ -176,7 +176,8 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
         raised = _redacted(diagnosis.raised, redact)
         if raised.package:
             yield f"  raised by {' '.join(filter(None, (raised.package, raised.version)))}"
-        yield f"  search the web for: {search_text(raised)}"
+        if searched := search_text(raised):
+            yield f"  search the web for: {searched}"
     similar = diagnosis.cluster
     if similar and similar.count > 1:
         template = "" if similar.template == unknown.text else f": {_clean(similar.template, redact)}"
@@ -239,8 +240,8 @@ def advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
 
 
 def _for_users_of(dialect: str, body: str) -> str:
-    """The text without sentences about skyrl-train for users of another framework."""
-    if dialect in ("", OURS):
+    """The text without sentences about skyrl-train, unless the logs are of it."""
+    if dialect == OURS:
         return body
     paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
     kept = ("\n".join(one for one in sentences if not _OUR_PARTS.search(one)) for sentences in paragraphs)

@@ -196,7 +196,13 @@ def _is_comparable(line: Placed, other: Placed) -> bool:
 def _without_refined(hits: list[Hit]) -> list[Hit]:
     """The hits without those that a more exact signature explains in the same lines."""
     exact = [(name, hit.line) for hit in hits for name in hit.failure.signature.refines]
-    return [hit for hit in hits if not any(_is_same_error(hit, name, line) for name, line in exact)]
+    return [
+        hit
+        for hit in hits
+        if not any(
+            _is_same_error(hit, name, line) and name not in hit.failure.signature.refines for name, line in exact
+        )
+    ]
 
 
 def _is_same_error(hit: Hit, name: str, line: Line) -> bool:

@@ -11,7 +11,7 @@ from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.errors import Weight, weigh
+from skyrl_doctor.logs.match.errors import Weight, looks_like_error, weigh
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -31,7 +31,7 @@ def find_unknown(
     scans: Sequence[Scan], order: Order, done: Line | None, survived: Iterable[Line], *, with_tracebacks: bool
 ) -> Choice:
     """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, an
-    error that only follows from another, and last an exception that is known as a consequence. What stands above the end of the run was survived by it, as were the known
+    error that only follows from another, and last an error that is known as a consequence. What stands above the end of the run was survived by it, as were the known
     failures in `survived`."""
     ended_nothing = {(line.file, line.number) for line in survived}
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
@@ -43,7 +43,7 @@ def find_unknown(
     ends = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
     tracebacks = [line for line in ends if (line.file, line.number) not in ended_nothing]
     clusters = {scan.suspect: scan.cluster for scan in suspects}
-    followed = [hit.line for scan in main for hit in scan.hits if with_tracebacks and _is_exception(hit)]
+    followed = [hit.line for scan in main for hit in scan.hits if with_tracebacks and _is_followed_error(hit, scan)]
     levels = (
         by_weight[Weight.EXCEPTION],
         by_weight[Weight.ERROR],
@@ -100,9 +100,12 @@ _HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)
 """Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
 
 
-def _is_exception(hit: Hit) -> bool:
-    """Whether the line of a consequence is an exception: some failure came before it, even if no line names it."""
-    return hit.failure.signature.role is Part.CASCADE and weigh(hit.line.text) is Weight.EXCEPTION
+def _is_followed_error(hit: Hit, scan: Scan) -> bool:
+    """Whether the line of a consequence reports an error: some failure came before it, even if no line names it."""
+    if hit.failure.signature.role is not Part.CASCADE or not looks_like_error(hit.line.text):
+        return False
+    is_last = not any(step.number > hit.line.number for step in scan.steps)
+    return weigh(hit.line.text) is Weight.EXCEPTION or (is_last and hit.failure.slug in ENDED)
 
 
 def _is_serious(hit: Hit) -> bool:
@@ -125,3 +128,5 @@ SERIOUS = frozenset(
     )
 )
 """Consequences that a healthy run does not have."""
+ENDED = frozenset(("command-failed", "connection-lost", "killed"))
+"""Consequences that end a program, where a line of it reports them as an error."""

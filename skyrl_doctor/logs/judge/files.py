@@ -29,7 +29,7 @@ def scan_file(file: str, patterns: Patterns, *, order: int = 0) -> FileScan:
                 scanner.add(candidates)
     except OSError as error:
         return FileScan(scanner.snapshot() if is_begun else None, f"{file}: {error.strerror or error}")
-    return FileScan(scanner.snapshot())
+    return FileScan(scanner.end())
 
 
 def scan_chunks(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
@@ -37,4 +37,4 @@ def scan_chunks(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order
     scanner = Scanner(file, patterns, order=order)
     for candidates in map_blocks(cut_blocks(chunks), scanner.find_candidates):
         scanner.add(candidates)
-    return scanner.snapshot()
+    return scanner.end()

@@ -14,6 +14,8 @@ COUNT_LIMIT = 1000
 """Hits that are counted of one signature in one file; after that it is saturated."""
 MIN_RETRIES = 5
 """A failure that will be tried again is a cause when it came so often."""
+OPEN_LINES = 2
+"""In the last lines of a file, a failure that will be tried again is still open."""
 
 
 @record
@@ -35,6 +37,7 @@ class Hits:
         self._counts: Counter[int] = Counter()
         self._kept_counts: Counter[int] = Counter()
         self._retries: Counter[int] = Counter()
+        self._last_retried: dict[int, Hit] = {}
         self._last_counted: dict[int, int] = {}
         self._last_kept: dict[tuple[str, str], int] = {}
 
@@ -44,6 +47,7 @@ class Hits:
         if evidence.is_retried:
             self._retries[at] += repeats
             if self._retries[at] < MIN_RETRIES:
+                self._last_retried[at] = Hit(self._entries[at], build_line(), evidence.distance)
                 return
         if self._last_counted.get(at) == number:
             return
@@ -59,6 +63,16 @@ class Hits:
         self.saturated.clear()
         for counts in (self._counts, self._kept_counts, self._retries, self._last_counted, self._last_kept):
             counts.clear()
+        self._last_retried.clear()
+
+    def open_retries(self, last_line: int) -> tuple[Hit, ...]:
+        """The failures that were to be tried again where the file ends: nothing shows that a later try went well."""
+        counted = {hit.failure.name for hit in self.kept}
+        found: dict[str, Hit] = {}
+        for hit in self._last_retried.values():
+            if hit.line.number > last_line - OPEN_LINES and hit.failure.name not in counted:
+                found.setdefault(hit.failure.name, hit)
+        return tuple(found.values())
 
     def counts(self) -> dict[KnownFailure, int]:
         """The count of each signature."""

@@ -112,6 +112,8 @@ class NearPatterns:
         return lines if lines is not None and lines <= signature.within else None
 
     def _stands_above(self, pattern: str, lookback: Lookback, end: int) -> bool:
+        if self._is_absent(pattern, lookback, end):
+            return False
         lines = self._lines_above(pattern, lookback, end)
         return lines is not None and lines <= ABOVE_LINES
 

@@ -31,7 +31,7 @@ class Scanner:
     ) -> None:
         self._patterns = patterns
         self._blocks = Blocks()
-        self._number = 1
+        self._number, self._is_line_complete = 1, True
         self._context = Context(patterns)
         self._lines = LineBuilder(file, order)
         self._tally = Tally(file, patterns, count_limit=count_limit)
@@ -50,7 +50,11 @@ class Scanner:
     def finish(self) -> Scan:
         """Judge the rest, an incomplete last line included, and return all that was found."""
         self._scan(self._blocks.finish())
-        return self.snapshot()
+        return self.end()
+
+    def end(self) -> Scan:
+        """All that was found in a file that is read to its end."""
+        return self._tally.scan(self._lines.complete, self._number - self._is_line_complete)
 
     def snapshot(self) -> Scan:
         """All that was found up to now."""
@@ -70,6 +74,7 @@ class Scanner:
             self._judge(block, piece, self._number + piece.feeds)
         self._tally.end_block(self._context.lookback, block)
         self._number += candidates.feeds
+        self._is_line_complete = block.data.endswith(b"\n")
 
     def _scan(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:
         before, runs = len(self._tally.hits.kept), self._runs

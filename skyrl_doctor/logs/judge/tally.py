@@ -135,14 +135,17 @@ class Tally:
         elif verdict.weight is not None:
             self._add_unmatched(piece, number, verdict.weight, build_line)
 
-    def scan(self, complete: Callable[[Line], Line]) -> Scan:
-        """All that was found; `complete` adds the lines below a line."""
+    def scan(self, complete: Callable[[Line], Line], last_line: int | None = None) -> Scan:
+        """All that was found; `complete` adds the lines below a line. `last_line` is the number of lines of a file that is read."""
         traceback = self._traceback_line(complete)
         suspect, weight, cluster = self._suspect(traceback, complete)
+        retries = () if last_line is None else self.hits.open_retries(last_line)
+        if suspect is None and last_line is not None and (line := self.unmatched.open_retry(last_line)):
+            suspect, weight = complete(line), Weight.NOTE
         return Scan(
             file=self._file,
-            hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in self.hits.kept),
-            counts=self.hits.counts(),
+            hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in (*self.hits.kept, *retries)),
+            counts={hit.failure: 1 for hit in retries} | self.hits.counts(),
             suspect=suspect,
             named=find_named_failure(suspect, self._patterns) if suspect else None,
             traceback=traceback,

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skyrl_doctor.logs.judge.clusters import Cluster, Clusters, form
+from skyrl_doctor.logs.judge.hits import OPEN_LINES
 from skyrl_doctor.logs.judge.lines import Line, decode
 from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.phrases import is_retried
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 MAX_ERRORS = 1000
@@ -39,6 +41,7 @@ class Unmatched:
         self._kept: dict[Weight, _Kept] = {}
         self._count = 0
         self.tolerated: Line | None = None
+        self._retried: Line | None = None
 
     @property
     def line(self) -> Line | None:
@@ -72,6 +75,7 @@ class Unmatched:
             self._cluster_by_form[form(raw)] = cluster
         if weight is Weight.TOLERATED:
             self.tolerated = self.tolerated or build_line()
+            self._retried = build_line() if is_retried(text) else self._retried
         elif weight not in self._kept and cluster not in self._survived:
             self._kept[weight] = _Kept(build_line(), cluster)
 
@@ -79,7 +83,7 @@ class Unmatched:
         """Forget the errors of an earlier run, and keep which of them it survived: other threads ask for them."""
         self._weights.clear()
         self._kept.clear()
-        self._count, self.tolerated = 0, None
+        self._count, self.tolerated, self._retried = 0, None, None
 
     def add_step(self) -> None:
         """A training step ended: after enough of them the kept errors are dropped."""
@@ -89,6 +93,10 @@ class Unmatched:
                 self._survived.add(kept.cluster)
                 self.tolerated = self.tolerated or kept.line
                 del self._kept[weight]
+
+    def open_retry(self, last_line: int) -> Line | None:
+        """The error that was to be tried again where the file ends."""
+        return self._retried if self._retried and self._retried.number > last_line - OPEN_LINES else None
 
     def cluster(self) -> Cluster | None:
         """The lines like the error to show."""

@@ -4,6 +4,7 @@ import functools
 import re
 from enum import IntEnum
 
+from skyrl_doctor.logs.match.program_errors import PROGRAM_ERRORS
 from skyrl_doctor.logs.read.levels import Header, Level, parse_header
 from skyrl_train.contracts.run_log import CAUSE
 
@@ -40,6 +41,7 @@ ERRORS = (
     r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )",
     r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
     r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
+    *PROGRAM_ERRORS,
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
@@ -55,7 +57,7 @@ _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
-    r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|failure detected by watchdog|Stack trace of the failed collective)"
+    r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b"
 )
 """Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
@@ -76,6 +78,9 @@ _GOES_ON = re.compile(
 _TRIES_AGAIN = re.compile(
     r"(?i)\bretrying\b|\bwill (?:be )?retr(?:y|ied)\b|\bretry (?:in|after|\d)|\bignor(?:ed|ing)\b|^[^:]{1,60}: proceeding"
 )
+_BARE_LEVEL = re.compile(r"\b(?:level|lvl)=\w{3,8}\s*$")
+"""A level without a message."""
+_LEVEL_WORD = re.compile(r"^[^'\"]{0,120}\bERROR:")
 _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
@@ -86,7 +91,7 @@ _QUOTES_ERROR = re.compile(
 _NO_ERROR = re.compile(
     rf"\bskyrl-train train: (?!{CAUSE}|refused: )"  # messages of a run that continues
     r"|(?i:\berror[ _-](?:handl\w+|codes?(?!:? [1-9])|logs?|files?|counts?|rates?|recovery|correction)\b)"
-    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|unable to write pod event|^Error executing job with overrides"
+    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?(?! {2})\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|unable to write pod event|^Error executing job with overrides"
     r"|\bError(?: response from daemon)?: [Nn]o (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # asked during clean-up
     r"|\bslurmstepd: error: .{0,80}\brmdir\b|\bRAY_DRIVER_FAILURE\b"
     r"|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
@@ -96,6 +101,11 @@ _NO_ERROR = re.compile(
 def is_error(text: str) -> bool:
     """Whether a line that matches ERROR reports an error: no warning, no retry, no source code."""
     return (weigh(text) or Weight.TOLERATED) > Weight.TOLERATED
+
+
+def looks_like_error(text: str) -> bool:
+    """Whether a line, which need not match ERROR, reports an error."""
+    return _error().search(text[:_MAX_HEAD]) is not None and is_error(text)
 
 
 def weigh(text: str) -> Weight | None:
@@ -117,8 +127,8 @@ def weigh(text: str) -> Weight | None:
     if _HARMLESS.search(head) or (
         _GOES_ON.search(head) and header.level is not Level.FATAL and not _FATAL_WORD.search(head)
     ):
-        return None if header.level is None else Weight.TOLERATED
-    return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.ERROR
+        return Weight.TOLERATED if header.level is not None or _LEVEL_WORD.search(head) else None
+    return Weight.NOTE if _RESULTING.match(head, header.end) or _BARE_LEVEL.search(head) else Weight.ERROR
 
 
 def _weigh_exception(head: str, header: Header) -> Weight:

@@ -64,7 +64,9 @@ def is_below_warning(head: str) -> bool:
     return last_level(head) is Level.BELOW_WARNING
 
 
-_RETRIED = re.compile(rb"(?i)\bretrying\b|\bretry (?:in|after) \d|\bwill (?:be )?retr(?:y|ied)\b")
+_RETRIED = re.compile(
+    rb"(?i)\bretrying\b|\bretry (?:in|after) \d|\bretry \(\d{1,4}/\d{1,4}\)|\bwill (?:be )?retr(?:y|ied)\b"
+)
 
 
 def is_retried(text: bytes) -> bool:

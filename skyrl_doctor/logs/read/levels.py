@@ -28,8 +28,8 @@ class Header(NamedTuple):
 _WORDS = {
     Level.BELOW_WARNING: ("trace", "debug", "debu", "dbg", "info", "notice", "success"),
     Level.WARNING: ("warning", "warn"),
-    Level.ERROR: ("error", "erro", "err"),
-    Level.FATAL: ("fatal", "fata", "critical", "crit", "panic", "pani"),
+    Level.ERROR: ("error", "erro", "err", "eror"),
+    Level.FATAL: ("fatal", "fata", "critical", "crit", "panic", "pani", "alert", "emerg"),
 }
 _SHORT_WORDS = {
     Level.BELOW_WARNING: ("trc", "dbg", "inf"),
@@ -47,11 +47,12 @@ _SHORT = "|".join(word.upper() for words in _SHORT_WORDS.values() for word in wo
 _MAX_TOKENS, _MAX_WIDTH = 24, 240
 _TOKEN = re.compile(
     rf"(?P<word>(?:{_UPPER})(?=[\s:|\]\[(,]|$)|(?i:error|fatal|critical|panic|warning|warn|info|debug|notice)(?=: )"
-    r"|(?<=\[)(?:error|fatal|critical|warning|warn|info|debug|notice)(?=\s{0,6}\])"
+    r"|(?<=\[)(?:error|fatal|critical|crit|emerg|alert|warning|warn|info|debug|notice)(?=\s{0,6}\])"
     rf"|(?:(?<=[AP]M )|(?<=\dZ )|(?<=:\d\d ))(?:{_SHORT})(?= ))"
     r"|(?P<letter>[IWEF](?=\d{3,4} {1,2}\d\d:\d\d[:.])|[TDIWEFC](?= \d{1,8} \d{1,8}\])|(?<=: )[IWEF](?= [\w./-]{1,80}:\d+\]))"
     r"|(?P<skip>[\s\[\]{}<>|:;,*#=-]+|\d[\d:.,/TZ+-]*(?:e\+\d+)?|\([^()\n]{0,100}\)"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|UTC|AM|PM)\b"
+    r"|[A-Za-z_]\w{0,60}\(\)(?= )"
     r"|NCCL(?= (?:INFO|WARN|TRACE|ERROR)\b)|(?:TP|DP|PP|EP)\d+(?=[ \]])"
     r"|(?!\w*(?:Error|Exception|Warning|Interrupt|Exit|Timeout)\b)[A-Za-z_][\w.@/-]{0,80}(?:\[\d{1,8}\])?(?=\s{0,12}[:|\])]| - |\[))"
 )
@@ -59,7 +60,9 @@ _AFTER = re.compile(
     r"(?:[\s\]|:-]+|\[[^\[\]\n]{0,100}\]+|\d[\d:.,/TZ+-]*\]?|[\w./-]{1,80}:(?:\w{1,60}:)?\d+(?=\]| -)|\w{1,60}\.py:\d+)*"
 )
 """What some loggers write between the level and the message: a clock, and the place in the code."""
-_FIELD = re.compile(r"""\blevel=["']?(?P<bare>\w+)|["'](?:level(?:name)?|severity|lvl)["']: ?["'](?P<quoted>\w+)["']""")
+_FIELD = re.compile(
+    r"""\b(?:level|lvl)=["']?(?P<bare>\w+)|["'](?:level(?:name)?|severity|lvl)["']: ?["'](?P<quoted>\w+)["']"""
+)
 _WITHIN = re.compile(
     rf"(?P<first>\b(?:{_UPPER})) \d\d-\d\d \d\d:\d\d:\d\d\b|\b\d\d:\d\d:\d\d[\d.,]*(?: - [\w.-]{{1,60}})? [-| ]{{0,8}}(?P<last>(?:{_UPPER}))\b"
 )

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures, load_topics
@@ -68,3 +70,28 @@ def test_a_sentence_names_groups_and_settings_that_exist(entry: KnownFailure) ->
     keys = {*re.findall(r"\{key:([\w.]+)\}", signature.explain + signature.remedy), *signature.keys}
     assert groups - re.compile(signature.pattern).groupindex.keys() == set()
     assert keys - rules().keys() - EXTRA.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("log", "explained"),
+    [
+        ("TRN009/no_route", "a rank could not reach another one at 10.0.3.7: No route to host"),
+        ("SLM010/driver_too_old", "the image needs a driver for CUDA 12.8, and the node's driver is older"),
+        (
+            "MOD004/own_code",
+            "transformers has no model type `houselm`: the model brings its own code, or is newer than the library",
+        ),
+        ("MEM003/omni", "only 0.49 of the GPU's 79.32 GiB were free when vLLM started: another process holds the rest"),
+    ],
+)
+def test_the_cause_is_that_of_the_line(log: str, explained: str) -> None:
+    root = diagnose([str(Path(__file__).parents[2] / "logs" / f"{log}.log")]).diagnosis.root
+    assert root is not None
+    assert explain(root) == explained
+
+
+def test_without_a_framework_a_setting_aside_is_left_out() -> None:
+    aside = replace(SIGNATURE, remedy="Save more often (`{key:trainer.save_every_steps}`), or use another partition.")
+    found = hit("limit is 7, used 9", signature=aside)
+    assert remedy(found) == "Save more often, or use another partition."
+    assert remedy(found, "run-config") == "Save more often (`trainer.save_every_steps`), or use another partition."

@@ -85,7 +85,8 @@ def test_in_one_line(line: str) -> None:
 
 def test_what_will_be_tried_again_is_a_cause_only_when_nobody_stops_trying() -> None:
     retried = f'level=warning msg="Failed, retrying in 1s (1/3). {LOCKED}"'
-    assert names(*[retried] * (MIN_RETRIES - 1)) == []
+    assert names(*[retried] * (MIN_RETRIES - 1), "sandbox 7 is up", "8 sandboxes are up") == []
+    assert names("sandbox 7 is up", retried) == ["POD009"]  # the log ends before another try
     assert names(*[retried] * MIN_RETRIES) == ["POD009"]
     assert names(retried, LOCKED) == ["POD009"]
 

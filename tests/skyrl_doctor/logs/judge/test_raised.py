@@ -42,10 +42,24 @@ def test_a_message_that_ends_with_a_colon_has_its_reason_below() -> None:
             Raised("own.errors.OddError", "no row", "", ""),
         ),
         ("[rank3]: KeyError: 'input_ids'", Raised("KeyError", "'input_ids'", "", "")),
+        ("09:00:02  level=error msg=Error: no machine is left", Raised("Error", "no machine is left", "", "")),
+        ('t=09:00:02 lvl=eror msg="the panel was refused" logger=a', Raised("", "the panel was refused", "", "")),
+        (
+            '09:00:04\tERROR\tscorer\tno score was written\t{"id": "a"}',
+            Raised("", "scorer\tno score was written", "", ""),
+        ),
+        ("2026-03-02 09:00:04 ERROR (MainThread) [own.setup] no such panel", Raised("", "no such panel", "", "")),
+        ('Exception in thread "main" a.b.OddError: it is closed', Raised("a.b.OddError", "it is closed", "", "")),
+        ("scorer-0   0/1   CrashLoopBackOff   6   9m", Raised("", "CrashLoopBackOff   6   9m", "", "")),
     ],
 )
 def test_a_line_without_a_traceback(line: str, expected: Raised) -> None:
     assert raised(line) == expected
+
+
+def test_of_a_traceback_without_an_end_the_line_above_says_what_was_done() -> None:
+    lines = ("the panel could not be set up", "Traceback (most recent call last):", '  File "/own/a.py", line 3, in f')
+    assert raised(*lines) == Raised("", "the panel could not be set up", "", "")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +89,10 @@ def test_the_package_of_a_file(path: str, package: str) -> None:
             'own OddError "is readable on"',
         ),
         (Raised("", "", "", ""), ""),
+        (
+            Raised("RateLimitError", "Error code: 429 - {'error': {'message': 'too many judges at once'}}", "", ""),
+            'RateLimitError "too many judges at once"',
+        ),
     ],
 )
 def test_the_search_text_has_nothing_of_this_run(error: Raised, text: str) -> None:

@@ -1,9 +1,11 @@
 """What is left of a block for those who judge it."""
 
+import pytest
+
 from skyrl_doctor.logs.match.candidates import FEW, MANY, find_candidates
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import load_signatures
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import WINDOW
 
@@ -66,3 +68,10 @@ def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
     steps.engine = Everywhere(STEP)
     found = find_candidates(Block(0, b"first\rx step:1 - a:1\n"), steps)
     assert list(found.numbers)[-1:] == [steps.certain_step]
+
+
+@pytest.mark.parametrize("entry", PATTERNS.entries, ids=lambda entry: entry.name)
+def test_a_pattern_may_match_where_its_sample_stands(entry: KnownFailure) -> None:
+    number = PATTERNS.texts.index(entry.signature.pattern)
+    assert PATTERNS.can_match(number, f"other\n{entry.signature.sample}\nother".encode())
+    assert not PATTERNS.can_match(number, b"nothing of it")

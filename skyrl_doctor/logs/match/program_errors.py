@@ -1,0 +1,26 @@
+"""How other programs write an error: package managers, builds, Kubernetes, Go, servers. No failure of the catalogue is theirs."""
+
+_TIME = r"\d\d:\d\d:\d\d[\d.,Z+:-]{0,14}"
+PROGRAM_ERRORS = (
+    # package managers and scripts
+    r"^npm (?:error|ERR!) \S|^error [A-Z]\w|^ ?ERR_PNPM_\w|^E: [A-Z]\w|^dpkg: error \S|\bUnhandledPromiseRejection\b",
+    # compilers and builds
+    r"^error\[E\d{4}\]: |: (?:fatal )?error [A-Z]{1,4}\d{3,5}: \S|^CMake Error(?: at|:| in)|^FAILED: \S|^ninja: build stopped: |^g?make(?:\[\d{1,3}\])?: \*\*\* |^-- Configuring incomplete, errors",
+    r"^FAILURE: Build failed|^> Task \S{1,200} FAILED$|\bBUILD FAIL(?:URE|ED)\b|\bfailed to solve: |^\s{1,8}\d{1,6}:\d{1,5} {1,8}error {1,4}\S",
+    r"^(?:PHP )?(?:Fatal|Parse) error: |\b[Rr]untime error: \S|^Error using \w|^lua[\d.]{0,4}: \S|\.rb:\d{1,6}:in .{1,200} \(\w{1,60}(?:Error|Exception)\)|^Can't (?:locate|open|find|exec|use) .{1,300} at \S{1,200} line \d|^BEGIN failed--",
+    # Kubernetes: the table of pods, the events, the description of a pod
+    r" \d{1,3}/\d{1,3} {1,18}  (?:Init:)?(?:Error|CrashLoopBackOff|CreateContainer(?:Config)?Error|RunContainerError|InvalidImageName|ContainerCannotRun|Evicted|UnexpectedAdmissionError|StartError)\b",
+    r"^\s{0,8}Warning {1,12}(?:Failed\w{0,40}|BackOff|Evicted|OOMKilling|SystemOOM|NodeNotReady|InspectFailed|ErrImageNeverPull) |\bReason: {1,12}(?:Error|CrashLoopBackOff|ContainerCannotRun|StartError|Evicted)\b|\b[Bb]ack-off restarting failed container\b",
+    r"^Error from server(?: \(\w{1,40}\))?: |^The connection to the server \S{1,200} was refused\b",
+    # levels that only other loggers write
+    rf"^\W{{0,3}}(?:\d{{4}}[-/]\d\d[-/]\d\d[T ,_])?{_TIME}[\s|,-]{{1,6}}\[?(?:[Ee]rror|[Ff]atal|critical|crit|emerg|alert|panic)\b(?:[\]:\s,|]|$)",
+    r"\[\w{1,30}:(?:error|crit|alert|emerg)\] |\b(?:level|lvl)=(?:err|eror|crit|critical|alert|emerg|panic|dpanic)\b|\blvl=(?:error|fatal)\b|\"level\": ?[56]0,|\"s\": ?\"[EF]\", ?\"c\":",
+    r"^\d{1,7}:[MSCX] .{16,40} # .{0,200}(?:\b[Ff]atal\b|\bFailed\b|\bCan't\b|\b[Aa]borting\b|\b[Ee]xiting\b)|^\(error\) \S|^\{.{0,400}\"error\": ?\"\w",
+    # Go's own logger, and the system's answer at the end of a line
+    r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (?:\S{1,60}\.go:\d{1,5}: )?(?:[Ff]ailed|[Ee]rror|[Ff]atal|[Cc]annot|[Cc]ould not|[Uu]nable|panic)\b",
+    r": (?:no such file or directory|permission denied|address already in use|no such host|no route to host|i/o timeout|context deadline exceeded|(?:connect: )?connection refused)\s*$",
+    # programs of a shell script, services, clusters
+    r"^(?:ssh|scp|sftp|curl|wget|tar|rsync|unzip|gzip|mount|sudo)(?: error)?: (?:\(\d{1,3}\) |connect to |[Uu]nable |[Cc]an(?:no|')t |[Cc]ould ?n[o']t |[Ff]ailed |Exiting with failure|some files)",
+    r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
+)
+"""Patterns of the engine; `errors.weigh` judges the line."""
