@@ -9,7 +9,6 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import BinaryIO, TextIO
 
 _NAME_LETTERS = 200
@@ -92,7 +91,8 @@ def open_to_append(path: str) -> TextIO:
 def target_of_own_link(path: str) -> str:
     """The file that a user's own link points to, else the path. PermissionError for a link of another user, also among the
     directories of the path."""
-    for place in (*map(str, reversed(PurePath(path).parents)), path):
+    for end in (*(at for at, letter in enumerate(path) if letter == "/" and at), len(path)):
+        place = path[:end]
         try:
             found = os.lstat(place)
         except OSError:

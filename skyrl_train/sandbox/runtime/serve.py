@@ -61,7 +61,7 @@ class Options:
 async def serve(options: Options) -> int:
     """Serves until a signal; returns 0 when everything it started is gone. Raises TrainError if it cannot start."""
     stop_signal = asyncio.Event()
-    _raise_descriptor_limit()
+    raise_descriptor_limit()
     for number in _SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stop_signal.set)
     state = state_directory(uid=os.getuid(), job_id=options.environ.get("SLURM_JOB_ID"), base=options.base)
@@ -147,7 +147,7 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         listener.close()
 
 
-def _raise_descriptor_limit() -> None:
+def raise_descriptor_limit() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < most:
