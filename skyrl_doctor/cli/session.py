@@ -115,10 +115,11 @@ def _rendered(report: Report | Batch, format_name: str, view: View) -> str:
 def write_report(path: str, text: str) -> None:
     """Writes a file by rename, so a reader sees the old text or the new one. Links stay; devices and FIFOs are opened."""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
+        target = files.target_of_own_link(path)
+        if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout leads to a pipe, which has no path
             _write_through(path, text)
         else:
-            files.write_whole(files.target_of_own_link(path), text)
+            files.write_whole(target, text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from skyrl_doctor.machine import secret_forms, secret_places
+from skyrl_doctor.machine import lookalikes, secret_forms, secret_places
 from skyrl_doctor.machine.secret_names import is_secret_name
 
 _MIN_LENGTH = 6
@@ -43,7 +43,9 @@ class Redactor:
 
     def in_place(self, data: bytes) -> bytes:
         """The bytes with each character of a secret replaced by x, so that offsets do not move."""
-        text = data.decode("latin-1")
+        text = data.decode("utf-8", "surrogateescape")
+        found = _joined(lookalikes.spans(text, _plain_spans))
+        text = _replaced(text, found, _hidden_bytes).encode("utf-8", "surrogateescape").decode("latin-1")
         for secret in self._known:
             plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
             text = text.replace(plain, "x" * len(plain))
@@ -67,7 +69,7 @@ class Redactor:
 
 def secret_spans(text: str) -> Iterator[tuple[int, int]]:
     """The places of secrets in a text, in order and apart. What is a token already is none."""
-    found = (*secret_forms.spans(text), *secret_places.spans(text))
+    found = (*_plain_spans(text), *lookalikes.spans(text, _plain_spans))
     tokens = [match.span() for match in _TOKEN.finditer(text)] if _TOKEN_START in text else []
     return ((start, end) for start, end in _joined(found) if not any(at <= start < stop for at, stop in tokens))
 
@@ -76,6 +78,11 @@ def secret_spans(text: str) -> Iterator[tuple[int, int]]:
 def _spans_of_short(text: str) -> tuple[tuple[int, int], ...]:
     """The places of secrets in a short text: reports of many runs say the same sentences."""
     return tuple(secret_spans(text))
+
+
+def _plain_spans(text: str) -> Iterator[tuple[int, int]]:
+    yield from secret_forms.spans(text)
+    yield from secret_places.spans(text)
 
 
 def _joined(found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -94,6 +101,10 @@ def _joined(found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def _hidden(secret: str) -> str:
     return "x" * len(secret)
+
+
+def _hidden_bytes(secret: str) -> str:
+    return "x" * len(secret.encode("utf-8", "surrogateescape"))
 
 
 def _replaced(text: str, places: Iterable[tuple[int, int]], replacement: Callable[[str], str]) -> str:

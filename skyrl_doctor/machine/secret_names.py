@@ -209,7 +209,9 @@ def is_secret_key(name: str) -> bool:
 def _is_owned_key(last: str, before: str) -> bool:
     if last in ("key", "keys"):
         return before in _OWNERS_OF_KEYS
-    return last.endswith(("apikey", "accesskey", "secretkey", "privatekey"))
+    return last.endswith(
+        ("apikey", "accesskey", "secretkey", "privatekey", "identitytoken", "registrytoken", "bearertoken")
+    )
 
 
 def _all_parts(name: str) -> list[str]:

@@ -88,7 +88,10 @@ _COMMANDS = tuple(
         ("wandb", r"\bwandb\s+login\s(?:\s{0,4}--?[\w=-]+\s){0,4}\s{0,4}(?P<value>[A-Za-z0-9_-]{20,})"),
         ("redis-cli", r"\bredis-cli\s[^\n|;]{0,400}?(?<=\s)-a\s{1,4}(?P<value>[^\s\"'<]{3,})"),
         ("pass:", r"-pass(?:in|out)?\s{1,4}pass:(?P<value>[^\s\"'<]{3,})"),
-        ("login", r"\blogin\s{1,40}\S{1,100}\s{1,40}password\s{1,40}(?P<value>[^\s<]{3,})"),  # .netrc
+        ("login", r"\blogin\s{1,40}\S{1,100}\s{1,40}(?:account\s{1,40}\S{1,100}\s{1,40})?passw(?:or)?d\s{1,40}(?P<value>(?=\S{0,100}[^a-z\s])[^\s<]{3,}|[^\s<]{8,})"),  # .netrc
+        ("login", r"\bmachine\s{1,40}\S{1,200}\s{1,40}login\s{1,40}\S{1,100}\s{1,40}account\s{1,40}(?P<value>(?=\S{0,100}[^a-z\s])[^\s<]{3,})"),
+        (":", r"(?m)^[ \t]{0,40}(?![^:\n]{0,253}\.(?:[a-z]|cpp|cu|log|md|py|pyx|rs|sh|ts|txt):)(?:[\w.-]{1,253}|\*):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.@-]{0,62}|\*):(?P<value>(?=[^\s]{0,100}\d)(?=[^\s]{0,100}[A-Za-z])(?:\\.|[^\s:<\\]){6,200})[ \t]{0,8}\r?$"),  # .pgpass
+        ("/t/", r"://[\w.:-]{1,253}/t/(?P<value>(?=[\w-]{0,100}\d)(?=[\w-]{0,100}[A-Za-z])[\w-]{16,200})(?=/)"),  # conda
         ("password", r"\bpassword\s{1,40}(?P<value>(?=\S{0,100}\d)[^\s<]{6,})"),
         ("assword", r"(?i)\bpassword(?:\sfor\s[\w.@-]{1,60})?\s{0,4}(?:\bis\b|\bwas\b|:)\s{1,4}(?P<value>(?=\S{0,100}\d)[^\s<,;\"']{6,})"),
         ("ldap", r"\bldap\w+\s[^\n|;]{0,400}?(?<=\s)-w\s{0,4}(?P<value>[^\s\"'<]{3,})"),

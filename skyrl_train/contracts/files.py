@@ -89,16 +89,18 @@ def open_to_append(path: str) -> TextIO:
 
 
 def target_of_own_link(path: str) -> str:
-    """The file that a user's own link points to, else the path. PermissionError for a link of another user."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return path
-    if not stat.S_ISLNK(found.st_mode):
-        return path
-    if found.st_uid not in (os.geteuid(), 0):
-        raise PermissionError(1, "it is a link of another user", path)
-    return os.path.realpath(path)
+    """The file that a user's own link points to, else the path. PermissionError for a link of another user, also among the
+    directories of the path."""
+    for end in (*(at for at, letter in enumerate(path) if letter == "/" and at), len(path)):
+        place = path[:end]
+        try:
+            found = os.lstat(place)
+        except OSError:
+            return path
+        if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), 0):
+            what = "it is a link of another user" if place == path else f"{place} is a link of another user"
+            raise PermissionError(errno.EPERM, what, path)
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _appending(path: str) -> int:

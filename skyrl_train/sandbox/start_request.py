@@ -10,6 +10,8 @@ from skyrl_train.sandbox.request_rules import NO_NUL, BodyRules, RequestError, R
 
 __all__ = ["IMAGE", "SESSION_ID", "START", "RequestError", "StartRequest", "is_session_id", "read_start"]
 
+_LONGEST_COMMAND = 64 << 10
+"""Splitting a longer text into words would stop the server for everyone: 1 MB takes 3 s."""
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
@@ -39,6 +41,8 @@ def _words(value: object) -> tuple[str, ...]:
     """One string (today) or a list (V0)."""
     if not isinstance(value, str):
         return _STRINGS.parse(value)
+    if len(value) > _LONGEST_COMMAND:
+        raise ValueError(f"expected at most {_LONGEST_COMMAND} characters, found {len(value)}; send a list of words")
     try:
         return tuple(shlex.split(_STRING.parse(value)))
     except ValueError as error:

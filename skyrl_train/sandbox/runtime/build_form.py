@@ -23,7 +23,7 @@ from skyrl_train.sandbox.sandboxd.multipart import each_part
 from skyrl_train.sandbox.start_request import IMAGE
 
 LARGEST_FORM = 512 << 20
-_LONGEST_WORD, _MOST_TAGS = 512, 20
+_LONGEST_WORD, _MOST_TAGS, _MOST_PARTS = 512, 20, 64
 _CONTEXT = text("the directory to build in, as a packed archive in base64")
 FORM = BodyRules(
     required={"context": _CONTEXT, "target_image": IMAGE}, optional={"tags": array(IMAGE, most=_MOST_TAGS)}
@@ -67,7 +67,9 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
 def _read_parts(file: BinaryIO, content_type: str, archive: Path) -> dict[str, list[str]]:
     """Reads the text fields; writes the archive into a file."""
     words: dict[str, list[str]] = {"target_image": [], "tags": []}
-    for fields, content in each_part(file.read, content_type):
+    for count, (fields, content) in enumerate(each_part(file.read, content_type), 1):
+        if count > _MOST_PARTS:  # each costs time, and 512 MiB have room for millions
+            raise RefusedError(400, f"the form has more than {_MOST_PARTS} parts")
         name = fields.get("name", "")
         if name == "context":
             _decode(content, archive)
@@ -126,7 +128,7 @@ def _hash(directory: Path) -> str:
     made = hashlib.sha256()
     for path in sorted(directory.rglob("*")):
         found = path.lstat()
-        made.update(f"{path.relative_to(directory)}\0{found.st_mode:o}\0{found.st_size}\0".encode("utf-8", "replace"))
+        made.update(os.fsencode(path.relative_to(directory)) + f"\0{found.st_mode:o}\0{found.st_size}\0".encode())
         if path.is_symlink():
             made.update(os.fsencode(os.readlink(path)))
         elif path.is_file():

@@ -68,6 +68,9 @@ class Builds:
         self._telemetry = telemetry
         self._directory = directory
         self._builds: dict[str, Build] = {}
+        self._receiving = 0
+        self._made: dict[str, str] = {}
+        """The build that made the image of each name last."""
         self._slots = asyncio.Semaphore(_AT_ONCE)
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -75,10 +78,18 @@ class Builds:
         """Raises RefusedError."""
         if self._admission.draining:
             raise RefusedError(503, "the runtime is shutting down because its job ends; no new builds")
-        if sum(build.status is BuildStatus.IN_PROGRESS for build in self._builds.values()) >= _WAITING:
+        running = sum(build.status is BuildStatus.IN_PROGRESS for build in self._builds.values())
+        if running + self._receiving >= _WAITING:
             raise RefusedError(
                 429, f"{_WAITING} builds are already running or waiting; try again later", retry_after_s=_RETRY_S
             )
+        self._receiving += 1
+        try:
+            return await self._receive_and_begin(request)
+        finally:
+            self._receiving -= 1
+
+    async def _receive_and_begin(self, request: Request) -> Build:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(dir=self._directory))
         with contextlib.ExitStack() as stack:
@@ -116,7 +127,12 @@ class Builds:
         return None
 
     async def _has_image(self, build: Build) -> bool:
-        return build.status is BuildStatus.SUCCESS and await self._engine.image(build.image) is not None
+        """Whether its names still mean its image: a later build may have taken one of them."""
+        if build.status is not BuildStatus.SUCCESS:
+            return False
+        if any(self._made.get(name) != build.build_id for name in (build.image, *build.tags)):
+            return False
+        return await self._engine.image(build.image) is not None
 
     def _begin(self, form: BuildForm, place: Path) -> Build:
         build = Build(build_id=secrets.token_hex(8), image=form.image, tags=form.tags, content=form.content)
@@ -132,6 +148,7 @@ class Builds:
                 began = time.monotonic()
                 await self._engine.build_from(form.directory, form.recipe, (form.image, *form.tags))
             status, error = BuildStatus.SUCCESS, ""
+            self._made |= dict.fromkeys((form.image, *form.tags), build.build_id)
         except BuildLateError as late:
             status, error = BuildStatus.TIMEOUT, f"{late}\n{late.log}"
         except BuildFailedError as failed:

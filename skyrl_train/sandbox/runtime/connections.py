@@ -17,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from skyrl_train.sandbox.runtime.guard import HAS_KEY
 from skyrl_train.sandbox.runtime.request_body import Json
 
 LONGEST_HEAD = 32 * 1024
@@ -29,20 +30,47 @@ _GRACEFUL_S = 5
 _LINGER_S = 2.0
 """Time for the client to read the answer: closing a connection with unread bytes resets it and loses the answer."""
 
+MOST_UNKEYED = 384
+"""Most connections that have not sent the key; the oldest one of more is closed."""
+_BACKLOG = 256
+"""As many connections are accepted in one step of the loop: with those above, below the usual limit of 1024 descriptors."""
+
 OnRefusal = Callable[..., None]
 """Called for input that never became a request: with a status, the reason and the client's address."""
 
 
+class Unkeyed:
+    """The connections of one server that have not sent the key yet, the oldest first."""
+
+    def __init__(self) -> None:
+        self._open: dict[Connection, None] = {}
+
+    def add(self, connection: "Connection") -> None:
+        self._open[connection] = None
+        if len(self._open) > MOST_UNKEYED:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            if not oldest.has_key:
+                oldest.transport.abort()
+
+    def discard(self, connection: "Connection") -> None:
+        self._open.pop(connection, None)
+
+
 class Connection(H11Protocol):
-    def __init__(self, *args: Any, on_refusal: OnRefusal, head_s: float = HEAD_S, **more: Any) -> None:
+    def __init__(
+        self, *args: Any, on_refusal: OnRefusal, unkeyed: Unkeyed, head_s: float = HEAD_S, **more: Any
+    ) -> None:
         super().__init__(*args, **more)
         self._on_refusal = on_refusal
+        self._unkeyed = unkeyed
         self._head_s = head_s
         self._deadline: asyncio.TimerHandle | None = None
         self._over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        self._unkeyed.add(self)
         self._deadline = self.loop.call_later(self._head_s, self._time_out)
 
     def data_received(self, data: bytes) -> None:
@@ -57,7 +85,13 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
+        self._unkeyed.discard(self)
         super().connection_lost(exc)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether its last request has the key."""
+        return self.scope is not None and bool(self.scope.get(HAS_KEY))
 
     def send_400_response(self, msg: str) -> None:
         """h11 could not parse the input; its error may have a better status than 400."""
@@ -123,8 +157,9 @@ def http_server(app: ASGIApp, on_refusal: OnRefusal, *, head_s: float = HEAD_S) 
         log_config=None,
         access_log=False,
         lifespan="off",
-        http=partial(Connection, on_refusal=on_refusal, head_s=head_s),  # type: ignore[arg-type]  # called as a class is
+        http=partial(Connection, on_refusal=on_refusal, unkeyed=Unkeyed(), head_s=head_s),  # type: ignore[arg-type]  # called as a class is
         ws="none",
+        backlog=_BACKLOG,
         proxy_headers=False,
         h11_max_incomplete_event_size=LONGEST_HEAD,
         timeout_keep_alive=_KEEP_S,

@@ -14,7 +14,7 @@ from skyrl_train.sandbox.runtime.telemetry import Telemetry
 _OPEN = (HEALTH, "/alive")
 """Routes without a key: they only show that the server answers."""
 _RETRY_S = 5
-_HAS_KEY = "skyrl.has_key"
+HAS_KEY = "skyrl.has_key"
 """Set in the scope of a request with the runtime's key."""
 
 
@@ -32,7 +32,7 @@ class Refusals:
         self._metrics.refused.labels(str(refused.status)).inc()
         client, path = request.client.host if request.client else "", request.url.path[:200]
         why, method = str(refused), request.method
-        if not request.scope.get(_HAS_KEY):
+        if not request.scope.get(HAS_KEY):
             self._events.strangers.add(status=refused.status, why=why, client=client, method=method, path=path)
         elif refused.status != 404:  # clients ask for sessions that are not there yet
             self._events.add("refused", status=refused.status, why=why, method=method, path=path, client=client)
@@ -57,7 +57,7 @@ class Guard:
             return
         request = Request(scope, receive)
         has_key = same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key)
-        scope[_HAS_KEY] = has_key
+        scope[HAS_KEY] = has_key
         if request.url.path in _OPEN or has_key:  # FIX(RUN001)
             await self._app(scope, receive, send)
             return

@@ -17,6 +17,10 @@ _PAUSED = (503, "the sandbox is paused")
 _STARTING = (503, "the sandbox is starting")
 _LOST = (502, "the sandbox does not answer")
 _REQUEST_S = 10.0
+LINGER_S = 10.0
+"""Time for the client to close after the sandbox has closed. It is longer while the client reads."""
+MOST_CALLERS = 256
+"""Most connections of one port, more than an agent server accepts; each takes two descriptors."""
 
 
 class NotReachableError(TrainError):
@@ -84,6 +88,16 @@ class Pipe(asyncio.Protocol):
         """For the client's end, which counts connections."""
 
 
+class SandboxEnd(Pipe):
+    """The sandbox's end."""
+
+    def eof_received(self) -> bool:
+        caller_stays = super().eof_received()
+        if caller_stays and isinstance(self.peer, Caller):
+            self.peer.answered()
+        return caller_stays
+
+
 class Caller(Pipe):
     """The client's end. It is read only when the sandbox's end is connected; bytes that arrive earlier are kept.
 
@@ -94,6 +108,8 @@ class Caller(Pipe):
         super().__init__()
         self._port = port
         self._early = bytearray()
+        self._unread = 0
+        self._closing: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         if self.peer is not None and self.peer.transport is not None:
@@ -115,14 +131,34 @@ class Caller(Pipe):
         self.transport.pause_reading()
         self._port.caller_connected(self)
 
+    def answered(self) -> None:
+        """The sandbox has closed. A client that keeps its end open must not hold descriptors."""
+        self._closing = asyncio.get_running_loop().call_later(self._port.linger_s, self._close)
+
+    def _close(self) -> None:
+        assert self.transport is not None
+        unread, self._unread = self._unread, self.transport.get_write_buffer_size()
+        if self._unread and self._unread != unread:
+            self.answered()
+        else:
+            self.transport.abort()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it got its answer, and has only to close."""
+        return self.refused or self._closing is not None
+
     def lost(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
         self._port.caller_left(self)
 
 
 class Port:
     """One listening port and the connections through it."""
 
-    def __init__(self, dial: Dial, now: Callable[[], float]) -> None:
+    def __init__(self, dial: Dial, now: Callable[[], float], *, linger_s: float = LINGER_S) -> None:
+        self.linger_s = linger_s
         self._dial = dial
         self._now = now
         self._server: asyncio.Server | None = None
@@ -138,8 +174,21 @@ class Port:
         self._server = await loop.create_server(lambda: Caller(self), sock=listener, backlog=_BACKLOG)
 
     def caller_connected(self, caller: Caller) -> None:
+        if len(self._callers) >= MOST_CALLERS and not self._make_room():
+            assert caller.transport is not None
+            caller.transport.abort()
+            return
         self.last_used = self._now()
         self._callers[caller] = asyncio.get_running_loop().create_task(self._join(caller))
+
+    def _make_room(self) -> bool:
+        """Closes a connection that has its answer."""
+        over = next((caller for caller in self._callers if caller.is_over), None)
+        if over is None or over.transport is None:
+            return False
+        over.transport.abort()
+        self.caller_left(over)
+        return True
 
     def caller_left(self, caller: Caller) -> None:
         self.last_used = self._now()
@@ -152,7 +201,7 @@ class Port:
         inner: socket.socket | None = None
         try:
             inner = await self._dial()
-            pipe = Pipe()
+            pipe = SandboxEnd()
             caller.peer, pipe.peer = pipe, caller
             await asyncio.get_running_loop().create_connection(lambda: pipe, sock=inner)
             caller.joined()

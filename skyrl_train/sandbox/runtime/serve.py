@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import socket
 import time
@@ -38,6 +39,8 @@ from skyrl_train.sandbox.runtime.telemetry import Telemetry
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEY, _PORT = "key", "port"
 _STEP_S = 0.01
+_DESCRIPTORS = 65_536
+"""Each connection to a sandbox takes two; the soft limit is often 1024."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class Options:
 async def serve(options: Options) -> int:
     """Serves until a signal; returns 0 when everything it started is gone. Raises TrainError if it cannot start."""
     stop_signal = asyncio.Event()
+    raise_descriptor_limit()
     for number in _SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stop_signal.set)
     state = state_directory(uid=os.getuid(), job_id=options.environ.get("SLURM_JOB_ID"), base=options.base)
@@ -141,6 +145,13 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
         await runtime.abandon()
         await engine.close(options.drain_s)
         listener.close()
+
+
+def raise_descriptor_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _saved_or_new(database: Database, name: str, new: str) -> str:

@@ -136,7 +136,7 @@ class Sessions:
             if record.state is not State.READY:
                 raise not_ready(record)
             await self.sandboxes.engine.pause(self.sandboxes.containers[runtime_id])
-            return await self.store.put(record.now(State.PAUSED, event="paused"))
+            return await self.store.put(self.store.current(runtime_id).now(State.PAUSED, event="paused"))
 
     async def resume(self, runtime_id: str) -> Record:
         async with self.sandboxes.locks[runtime_id]:
@@ -146,4 +146,4 @@ class Sessions:
             if record.state is not State.PAUSED:
                 raise not_paused(record)
             await self.sandboxes.engine.resume(self.sandboxes.containers[runtime_id])
-            return await self.store.put(record.now(State.READY, event="resumed"))
+            return await self.store.put(self.store.current(runtime_id).now(State.READY, event="resumed"))

@@ -24,7 +24,11 @@ class SessionStore:
         return record
 
     async def put(self, record: Record) -> Record:
-        """Records a step that was done, and wakes waiting tasks."""
+        """Records a step that was done, and wakes waiting tasks. An ended session stays ended: it may have ended
+        during the step."""
+        known = self.records.get(record.runtime_id)
+        if known is not None and record.live and not known.live:
+            return known
         self.records.note(record)
         async with self._changed:
             self._changed.notify_all()

@@ -32,8 +32,17 @@ AREAS: dict[str, tuple[str, ...]] = {
         "skyrl_train/contracts/test_bounded.py",
         "skyrl_train/tasks/test_datasets.py",
     ),
-    "redaction": ("skyrl_doctor/machine/test_secret_shapes.py", "skyrl_doctor/machine/test_redact.py"),
+    "redaction": (
+        "skyrl_doctor/machine/test_secret_shapes.py",
+        "skyrl_doctor/machine/test_redact.py",
+        "skyrl_doctor/machine/test_lookalikes.py",
+    ),
     "terminal": ("test_screens.py", "skyrl_train/contracts/test_screen.py", "skyrl_doctor/cli/test_untrusted_names.py"),
+    "runtime API": (
+        "skyrl_train/sandbox/runtime/test_ports.py",
+        "skyrl_train/sandbox/runtime/test_sessions.py",
+        "skyrl_train/sandbox/runtime/test_builds.py",
+    ),
     "floods": (
         "skyrl_train/sandbox/runtime/test_strangers.py",
         "skyrl_train/sandbox/runtime/test_connections.py",

@@ -145,6 +145,18 @@ def test_nothing_is_appended_through_a_link_or_to_a_fifo(
     assert victim.read_text() == VICTIM
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root: the link belongs to another user")
+def test_a_report_does_not_follow_another_user_to_a_directory_or_device(place: Path, victim: Path) -> None:
+    """As root, a report in a directory of another user would be written over a disk."""
+    for name, target in (("directory", victim.parent), ("device", Path("/dev/null"))):
+        (place / name).symlink_to(target)
+        os.lchown(place / name, 65534, 65534)
+    for path in (place / "directory" / "victim", place / "device"):
+        with pytest.raises(UsageError, match="is a link of another user"):
+            write_report(str(path), "new")
+    assert victim.read_text() == VICTIM
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
 def test_a_report_does_not_follow_a_link_of_another_user(place: Path, victim: Path) -> None:
     path = place / "report.json"

@@ -92,3 +92,11 @@ def test_a_session_id_is_a_name_of_one_file(text: str) -> None:
         assert "/" not in text
         assert text not in (".", "..")
         assert text.isascii()
+
+
+def test_a_command_that_takes_seconds_to_split_is_refused() -> None:
+    """The server would stand still for every client meanwhile."""
+    body = {"image": "localhost/box:latest", "session_id": "s1"}
+    assert len(read_start({**body, "command": "a " * 1000}).command) == 1000
+    with pytest.raises(RequestError, match="at most 65536 characters, found 400000; send a list of words"):
+        read_start({**body, "command": "a " * 200_000})

@@ -169,3 +169,45 @@ async def test_what_is_no_form_is_refused(tmp_path: Path) -> None:
 def test_what_a_recipe_is_made_from() -> None:
     text = "# FROM no\nFROM --platform=x a/b:1 AS one\nfrom One as two\nFROM $BASE\n  FROM scratch\nRUN echo FROM\nFROM c/d\n"
     assert bases_of(text) == ("a/b:1", "c/d")
+
+
+@asynchronous
+async def test_a_name_that_a_later_build_took_is_built_again(tmp_path: Path) -> None:
+    """Else the client gets the image of another directory under the name that it asked for."""
+    async with serving(tmp_path) as server:
+        other = packed(("file", b"other"))
+        for context, image, tags in ((None, IMAGE, ()), (other, "localhost/other:1", (IMAGE,)), (None, IMAGE, ())):
+            answer = await asked(server, context, image=image, tags=tags)
+            await over(server, answer.json()["build_id"])
+        assert len(server.engine.recipes) == 3
+
+
+@asynchronous
+async def test_names_that_are_no_text_differ(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        for name in ("\udcff", "\udcfe"):
+            answer = await asked(server, packed((name, b"")))
+            await over(server, answer.json()["build_id"])
+        assert len(server.engine.recipes) == 2
+
+
+@asynchronous
+async def test_builds_that_arrive_at_once_are_limited_too(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        held = server.engine.hold["build_from"] = asyncio.Event()
+        answers = await asyncio.gather(*(asked(server, image=f"localhost/box:{number}") for number in range(40)))
+        statuses = sorted(answer.status_code for answer in answers)
+        assert statuses == [202] * 16 + [429] * 24
+        held.set()
+        for answer in answers[:16]:
+            await over(server, answer.json()["build_id"])
+
+
+@asynchronous
+async def test_a_form_of_many_parts_is_refused(tmp_path: Path) -> None:
+    """Each part costs time: 600,000 of them, 32 MB, kept a processor busy for more than a minute."""
+    part = b'--x\r\nContent-Disposition: form-data; name="tags"\r\n\r\n\r\n'
+    async with serving(tmp_path) as server:
+        headers = {"Content-Type": "multipart/form-data; boundary=x"}
+        answer = await server.client.post("/build", content=part * 10_000 + b"--x--\r\n", headers=headers)
+        assert (answer.status_code, answer.json()) == (400, {"detail": "the form has more than 64 parts"})

@@ -12,6 +12,8 @@ import pytest
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import KEY
 from fakes.serving import http_server
+from skyrl_train.sandbox.runtime.connections import HEAD_S as HEAD_LIMIT_S
+from skyrl_train.sandbox.runtime.connections import MOST_UNKEYED
 
 HEAD_S = 0.3
 """Of the impatient server: so short that a test of it ends."""
@@ -233,3 +235,29 @@ def test_others_are_served_beside_hundreds_who_say_nothing(impatient: Wire) -> N
     finally:
         for each in idle:
             each.close()
+
+
+def test_a_flood_without_the_key_takes_a_part_of_the_descriptors(wire: Wire) -> None:
+    """Each connection may stay for 15 s, or 75 s after a request: the oldest ones without the key must go."""
+    keyed = socket.create_connection(wire.address, timeout=300)
+    once = request("GET /list HTTP/1.1").replace(b"Connection: close\r\n", b"")
+    keyed.sendall(once)
+    assert status_of(_answer(keyed)) == 200
+    idle = [socket.create_connection(wire.address, timeout=300) for _ in range(MOST_UNKEYED + 50)]
+    try:
+        for each in idle[:50]:
+            each.settimeout(HEAD_LIMIT_S / 2)
+        assert [everything(each) for each in idle[:50]] == [b""] * 50
+        keyed.sendall(once)
+        assert status_of(_answer(keyed)) == 200
+    finally:
+        for each in (*idle, keyed):
+            each.close()
+
+
+def _answer(connection: socket.socket) -> bytes:
+    """One answer of a connection that stays open."""
+    got = b""
+    while not got.endswith(b"]}"):
+        got += connection.recv(65536)
+    return got

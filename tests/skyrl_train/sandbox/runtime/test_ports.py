@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator
 
 from fakes.runtime import asynchronous
-from skyrl_train.sandbox.runtime.ports import Dial, NotReachableError, Port, listen
+from skyrl_train.sandbox.runtime.ports import MOST_CALLERS, Dial, NotReachableError, Port, listen
 
 
 @contextlib.asynccontextmanager
@@ -89,3 +89,38 @@ async def test_who_cannot_be_let_in_is_told_why() -> None:
         assert said.endswith(b'{"detail": "the sandbox is starting"}')
         writer.close()
         await writer.wait_closed()
+
+
+@asynchronous
+async def test_a_client_that_stays_after_the_sandbox_has_closed_is_closed() -> None:
+    """Else one that never closes holds two descriptors of the server for ever."""
+
+    async def dial() -> socket.socket:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with theirs:
+            theirs.sendall(b"the answer")
+        return ours
+
+    port, listener = Port(dial, lambda: 0.0, linger_s=0.0), listen("127.0.0.1")
+    await port.open(listener)
+    reader, writer = await asyncio.open_connection(*listener.getsockname())
+    assert await reader.read() == b"the answer"
+    while port.busy:
+        await asyncio.sleep(0)
+    writer.close()
+    await port.close()
+
+
+@asynchronous
+async def test_connections_that_have_their_answer_make_room_for_others() -> None:
+    async def dial() -> socket.socket:
+        raise NotReachableError.paused()
+
+    async with opened(dial) as (port, address):
+        clients = [await asyncio.open_connection(*address) for _ in range(MOST_CALLERS + 20)]
+        for reader, _ in clients[-20:]:
+            assert (await reader.readline()).startswith(b"HTTP/1.1 503")
+        assert len(port._callers) <= MOST_CALLERS
+        for _, writer in clients:
+            writer.close()

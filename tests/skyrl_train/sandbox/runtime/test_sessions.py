@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 import httpx
+import pytest
 
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
-from skyrl_train.contracts.sandbox.wire import ALLOCATOR
+from skyrl_train.contracts.sandbox.wire import ALLOCATOR, State
 from skyrl_train.sandbox.engine import EngineError, EngineUnsureError
 
 
@@ -155,3 +156,50 @@ async def test_a_disk_that_takes_no_entry_starts_nothing(tmp_path: Path) -> None
         assert "cannot be written" in answer.json()["detail"]
         assert (server.engine.standing, server.admission.slots.used) == ({}, 0)
         server.store.records._disk.execute("PRAGMA query_only = 0")
+
+
+@pytest.mark.parametrize("change", ["pause", "resume"])
+@asynchronous
+async def test_a_session_that_is_stopped_during_a_change_stays_stopped(tmp_path: Path, change: str) -> None:
+    async with serving(tmp_path) as server:
+        name = (await server.start("s1"))["runtime_id"]
+        if change == "resume":
+            await server.do("pause", name)
+        held = server.engine.hold[change] = asyncio.Event()
+        changing = asyncio.create_task(server.do(change, name))
+        await server.until(lambda: f"{change} {name}" in server.engine.calls)
+        stopping = asyncio.create_task(server.do("stop", name))
+        await server.until(lambda: server.store.current(name).removal)
+        held.set()
+        assert [(await each).json()["status"] for each in (changing, stopping)] == ["stopped", "stopped"]
+        assert (server.engine.standing, server.admission.slots.used) == ({}, 0)
+
+
+@asynchronous
+async def test_a_sandbox_that_dies_during_a_pause_stays_dead(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        name = (await server.start("s1"))["runtime_id"]
+        held = server.engine.hold["pause"] = asyncio.Event()
+        pausing = asyncio.create_task(server.do("pause", name))
+        await server.until(lambda: f"pause {name}" in server.engine.calls)
+        server.engine.kill(name)
+        await server.until(lambda: not server.store.current(name).live)
+        held.set()
+        await pausing
+        assert server.store.current(name).state is State.FAILED
+        await server.until(lambda: server.admission.slots.used == 0)
+
+
+@asynchronous
+async def test_a_prewarmed_sandbox_that_is_paused_keeps_the_session_that_took_it(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        await server.client.post("/prewarm", json={"image": IMAGE})
+        await server.until(lambda: [record.state for record in server.store.records.live()] == [State.READY])
+        (warm,) = server.store.records.live()
+        held = server.engine.hold["pause"] = asyncio.Event()
+        pausing = asyncio.create_task(server.do("pause", warm.runtime_id))
+        await server.until(lambda: f"pause {warm.runtime_id}" in server.engine.calls)
+        await server.start("s1")
+        held.set()
+        await pausing
+        assert server.store.current(warm.runtime_id).session_id == "s1"
