@@ -160,6 +160,11 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:
     """The refusal of a script whose programs are all unknown: it names the last one."""
     program = started[-1]
+    if program.script:
+        return (
+            f"target {file}: line {program.line} starts {program.script}, which cannot be read from here; "
+            "pass the script that starts the training"
+        )
     return (
         f"target {file}: line {program.line} starts {program.name}, which the doctor does not know; it reads {READABLE}"
     )

@@ -1,7 +1,12 @@
 """The variables that Slurm sets in a job, as far as the job's own #SBATCH lines give them as one plain number."""
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from skyrl_doctor.plan.syntax.shell_script import Job
+from skyrl_doctor.plan.syntax.shell_values import Word
 
 _LINE = re.compile(r"#SBATCH[ \t]+(?P<name>--[a-z-]+|-[A-Za-z])(?:[= \t][ \t]*|(?=\d))(?P<value>\S+)[ \t]*(?:#.*)?")
 _NODES, _TASKS, _TASKS_PER_NODE, _GPUS_PER_NODE = "--nodes", "--ntasks", "--ntasks-per-node", "--gpus-per-node"
@@ -36,10 +41,32 @@ def sbatch_environ(text: str) -> dict[str, str]:
     return {variable: number for name, number in numbers.items() for variable in _NAMES.get(name, ())}
 
 
+def job_of(options: Sequence[Word], script: str, line: int, file: str) -> Job:
+    """What sbatch reads of a job: the #SBATCH lines of its script, which begins at `line`, then the words before it."""
+    last = sum(1 for _ in _head(script))
+    lines = [
+        (line + number, text) for number, text in enumerate(script.splitlines()[:last]) if text.startswith("#SBATCH")
+    ]
+    return Job((*lines, *_options(options)), file)
+
+
+def _options(words: Sequence[Word]) -> Iterator[tuple[int, str]]:
+    """Each option of sbatch's own as the #SBATCH line that says the same."""
+    for word, after in zip_longest(words, words[1:]):
+        if word.text.startswith("-"):
+            has_value = "=" not in word.text and after is not None and not after.text.startswith("-")
+            texts = [word.text, after.text] if has_value and after is not None else [word.text]
+            yield word.line, f"#SBATCH {shlex.join(texts)}"
+
+
+def _head(text: str) -> Iterator[str]:
+    """The lines above the first command."""
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            return
+        yield line
+
+
 def _lines(text: str) -> Iterator[str]:
     """The #SBATCH lines that sbatch reads: above the first command."""
-    for line in text.splitlines():
-        if line.startswith("#SBATCH"):
-            yield line.rstrip()
-        elif line.strip() and not line.lstrip().startswith("#"):
-            return
+    return (line.rstrip() for line in _head(text) if line.startswith("#SBATCH"))

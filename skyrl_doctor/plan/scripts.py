@@ -21,7 +21,7 @@ def read_shell(machine: Machine, source: Source) -> Script:
     """The commands and variables of a script. Raises UsageError."""
     environ = {**sbatch_environ(source.text), **machine.environ()}
     script = read_script(source, environ, _opener(machine, source))
-    with_inner_commands(script, source.text)
+    with_inner_commands(script, source.text, environ)
     return script
 
 

@@ -2,8 +2,9 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects.verl.compose import Given
@@ -11,6 +12,7 @@ from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
+from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
 
 _OPTIONS = {
@@ -49,6 +51,9 @@ class Call:
     overrides: tuple[Given, ...] = ()
     options: dict[str, Given] = field(default_factory=dict)
     world: dict[str, Given] = field(default_factory=dict)
+    job: Job | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
+    """The files that the script writes before it starts the call, by path."""
     srun: int | None = None
     """How many tasks srun starts: its own number, or 0 for that of the job; None without srun, or if it is unknown."""
 
@@ -66,7 +71,7 @@ class Call:
 def calls(script: Script, file: str) -> list[Call]:
     """Every call of a trainer that the script makes, in order."""
     made = (
-        _call(command, found, file)
+        _call(command, found, file, script)
         for command in script.commands
         if (found := entry_point([word.text for word in command.words])) is not None
     )
@@ -91,7 +96,7 @@ def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
         )
 
 
-def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
+def _call(command: Command, entry: EntryPoint, file: str, script: Script) -> Call | None:
     """The call; None if it only prints."""
     before = command.words[: entry.at]
     texts = [word.text for word in before]
@@ -103,6 +108,8 @@ def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
         interpreter=python if python and "/" in python else None,
         entry=entry,
         world=_world(before, file),
+        job=command.job,
+        written=script.written,
         srun=_srun_tasks(before),
     )
     return made if _take(made, command.words[entry.at + 1 :]) else None
@@ -141,7 +148,7 @@ def _given(word: Word, file: str, text: str | None = None) -> Given:
 def _world(words: tuple[Word, ...], file: str) -> dict[str, Given]:
     """The number of processes and nodes that torchrun gets."""
     found: dict[str, Given] = {}
-    for word, after in zip(words, (*words[1:], None), strict=True):
+    for word, after in zip_longest(words, words[1:]):
         name, equals, value = word.text.partition("=")
         if name in _WORLD and (equals or after is not None):
             found[_WORLD[name]] = _given(word, file, value) if equals or after is None else _given(after, file)

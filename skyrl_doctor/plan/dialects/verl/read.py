@@ -47,10 +47,10 @@ def read_command(
         *_python_values(call, source.file),
         *_world_values(call),
         *_exports(script, source.file),
-        *directives(script, source.file),
+        *directives(script, source.file, call.job),
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
-    job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
+    job = {value.own: value for value in (*job_values(script, source.file, call.job), *_srun(call, source.file))}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
     own = {**reading.own, **job}
