@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
@@ -22,6 +22,12 @@ _NAMES = {
 _NUMBER = re.compile(r"(?:gpu:)?(?P<count>[1-9]\d{0,8})", re.ASCII)
 
 
+TASK = "SLURM_ARRAY_TASK_ID"
+_ARRAY = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})(?::(?P<step>[1-9]\d{0,8}))?)?", re.ASCII)
+MOST_RUNS = 16
+"""Tasks of an array, and iterations of a loop, that are judged."""
+
+
 def sbatch_environ(text: str) -> dict[str, str]:
     """The variables of the job that sbatch makes of this script; none of several jobs in one."""
     numbers: dict[str, str] = {}
@@ -38,7 +44,28 @@ def sbatch_environ(text: str) -> dict[str, str]:
             numbers[name] = number["count"]
     if _TASKS not in numbers and _NODES in numbers and _TASKS_PER_NODE in numbers:
         numbers[_TASKS] = str(int(numbers[_NODES]) * int(numbers[_TASKS_PER_NODE]))
-    return {variable: number for name, number in numbers.items() for variable in _NAMES.get(name, ())}
+    made = {variable: number for name, number in numbers.items() for variable in _NAMES.get(name, ())}
+    tasks = array_tasks(text)
+    return {**made, TASK: tasks[0]} if tasks else made
+
+
+def array_tasks(text: str) -> tuple[str, ...]:
+    """The numbers of the first tasks that `--array` starts: `0-5`, `1,3,9`, `0-15:4%2`."""
+    listed = ""
+    for line in _lines(text):
+        found = _LINE.fullmatch(line)
+        if found is not None and found["name"] in ("--array", "-a"):
+            listed = found["value"].partition("%")[0]
+    made: list[str] = []
+    for part in listed.split(",") if listed else ():
+        numbers = _ARRAY.fullmatch(part)
+        if numbers is None:
+            return ()
+        first = int(numbers["first"])
+        made.extend(
+            map(str, islice(range(first, int(numbers["last"] or first) + 1, int(numbers["step"] or 1)), MOST_RUNS))
+        )
+    return tuple(made[:MOST_RUNS])
 
 
 def job_of(options: Sequence[Word], script: str, line: int, file: str) -> Job:

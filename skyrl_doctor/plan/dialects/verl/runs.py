@@ -159,10 +159,9 @@ def _start(call: Call, verl: Verl, place: Place) -> _Start:
     files, folder = _in_verl(files, found.folder, verl)
     start = _Start(files, folder, call.config_name or found.name)
     option = call.options.get("path")
-    if option is not None and (folder := _written_folder(call, option.text)) is not None:
-        start.files, start.folder = folder
-    elif option is not None:
-        start.files, start.folder = _folder(option, files, verl, place, base=base)
+    if option is not None:
+        written = _written_folder(call, option.text)
+        start.files, start.folder = written or _folder(option, files, verl, place, base=base)
     return start
 
 
