@@ -11,6 +11,7 @@ from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolv
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
+from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import release_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
@@ -57,7 +58,7 @@ def _read_call(
 ) -> Reading:
     environ = machine.environ()
     judged = judge(machine, call, source.file, environ, verl_version)
-    problems = [*judged.composed.problems, *stray_overrides(script, source.file, call)]
+    problems = [*judged.composed.problems, *stray_overrides(script, source, call)]
     problems += [broken] if broken is not None else []
     extra = [
         *_python_values(call, source.file),
@@ -66,7 +67,8 @@ def _read_call(
         *directives(script, source.file, call.job),
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
-    job = {value.own: value for value in (*job_values(script, source.file, call.job), *_srun(call, source.file))}
+    beside = (*job_values(script, source.file, call.job), *_srun(call, source.file), *ray_values(script, call, source))
+    job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
     own = {**reading.own, **job}

@@ -53,7 +53,7 @@ def directives(script: Script, file: str, job: Job | None = None) -> Iterator[Va
     file = job.file or file if job is not None else file
     found: dict[str, Value] = {}
     features: Value | None = None
-    for line, name, text in _lines(script, job):
+    for line, name, text in job_lines(script, job):
         own = f"#SBATCH {name}"
         location = Location(file, line, own)
         same = [f"#SBATCH {one}" for one in _NAMES.get(name, (name,))]
@@ -72,7 +72,7 @@ def directives(script: Script, file: str, job: Job | None = None) -> Iterator[Va
 def job_values(script: Script, file: str, job: Job | None = None) -> Iterator[Value]:
     """What else decides how often and how long the program runs: tasks, the signal before the limit, srun and traps."""
     place = job.file or file if job is not None else file
-    for line, name, text in _lines(script, job):
+    for line, name, text in job_lines(script, job):
         key = f"#SBATCH {_TASKS.get(name, name)}"
         if name in _TASKS and text.isdigit() and len(text) < 10:
             yield Value(key, int(text), Location(place, line, key), own=key)
@@ -93,7 +93,7 @@ def _signal_name(text: str) -> str:
     return text.upper().removeprefix("SIG")
 
 
-def _lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str]]:
+def job_lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str]]:
     """Line, name and text of each option that sbatch reads: above the body. None of several jobs in one.
 
     None either of a job that hands the run to a Ray cluster elsewhere: the options are not the run's.
