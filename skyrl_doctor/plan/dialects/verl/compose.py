@@ -19,8 +19,8 @@ _ALIAS = re.compile(r"\$\{(?:oc\.select:)?(?P<key>[\w.]+)(?:,[^{}]*)?\}")
 """A value that is another key."""
 
 
-_WORDS_TOO = ("save_freq", "test_freq")
-"""Keys that take a word beside a number: `after_each_epoch`."""
+_WORDS_TOO = ("save_freq", "test_freq", "rollout_is_threshold")
+"""Keys that take a word beside a number: `after_each_epoch`, `0.5_4.0`."""
 
 
 @record
