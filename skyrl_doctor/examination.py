@@ -24,6 +24,7 @@ from skyrl_doctor.core.select import select
 from skyrl_doctor.core.time_limit import call_within
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.iterations import over_iterations
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor, secrets_of
 from skyrl_doctor.machine.remembered import RememberedMachine
@@ -205,7 +206,14 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
     redact = _redactor(machine, context.plan)
-    outcomes = examine(chosen.run, gathering, redact=redact, observe=observe)
+    outcomes = over_iterations(
+        examine(chosen.run, gathering, redact=redact, observe=observe),
+        context.plan.others,
+        chosen.run,
+        context.roles,
+        limit_s=options.deadline_s,
+        redact=redact,
+    )
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
         outcomes=tuple(sorted((*judged, *chosen.skipped), key=lambda outcome: outcome.id)),

@@ -47,15 +47,15 @@ def choice_unknown(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration is not that of one of verl's own trainers")
     for key, choice in CHOICES.items():
         value = own_value(plan, key)
-        if value is None or not isinstance(value.value, str) or (key, value.value) in release.words:
+        if value is None or not choice.applies(lambda name: _known(plan, name)):
             continue
-        if choice.applies(lambda name: _known(plan, name)):
-            yield from _refused(plan, release, choice, value)
+        words = value.value if choice.listed and isinstance(value.value, list) else [value.value]
+        for word in words:
+            if isinstance(word, str) and (key, word) not in release.words:
+                yield from _refused(plan, release, choice, value, word)
 
 
-def _refused(plan: Plan, release: Release, choice: Choice, value: Value) -> Iterator[Finding]:
-    word = str(value.value)
-
+def _refused(plan: Plan, release: Release, choice: Choice, value: Value, word: str) -> Iterator[Finding]:
     def refuses(version: str) -> bool:
         return choice.refuses(word, version)
 
@@ -63,9 +63,11 @@ def _refused(plan: Plan, release: Release, choice: Choice, value: Value) -> Iter
     if severity is None:
         return
     accepted = choice.accepted(release.versions[0])
-    likely = similar_word(word, accepted)
+    is_one = isinstance(value.value, str)
+    likely = similar_word(word, accepted) if is_one else None
+    named = "no such word" if is_one else f"no {word}"
     message = (
-        f"{value.assignment}: {release.label} has no such word; expected {', '.join(accepted)}{release.taking(refuses)}"
+        f"{value.assignment}: {release.label} has {named}; expected {', '.join(accepted)}{release.taking(refuses)}"
     )
     custom = _custom(plan, choice.registering(release.versions[0]))
     if custom is not None:

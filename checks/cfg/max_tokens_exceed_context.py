@@ -8,8 +8,8 @@ counts only where max_tokens is larger than it.
 
 ## Why it breaks training
 vLLM rejects the request. Under prime-rl and SkyRL-agent the rejection is only in the server's log, and the run hangs
-at `0/8 rollouts` until its time limit. verl lowers the number instead, so answers are cut short; a prompt that fills
-the whole context ends the run there too.
+at `0/8 rollouts` until its time limit. verl lowers the number instead, in every release, so answers are cut short; a
+prompt that fills the whole context ends the run there too.
 
 ## How to fix
 Set max_tokens to the number in the finding, or raise max_model_len if memory allows it.
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.findings import finding, required
@@ -135,7 +135,8 @@ TOPIC = Signature(
     unless=LLAMA_CPP + "|(?i:truncat|skipp|dropp|filter)",
 )
 
-CLAMPS = ("verl", "run-config")
+VERL = "verl"
+CLAMPS = (VERL, "run-config")
 CALL, RESPONSE = "rollout.max_tokens", "data.max_response_tokens"
 SEQUENCE = "data.max_sequence_tokens"
 BOUNDS = ("data.max_prompt_tokens", SEQUENCE)
@@ -161,7 +162,9 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
             response_tokens=total,
         ):
             reported.add(violation.key)
-            yield finding(plan, _where_written(plan, violation))
+            is_cut = plan.is_of(VERL) and violation.key == CALL
+            severity = Severity.WARNING if is_cut else None
+            yield finding(plan, _where_written(plan, violation), severity=severity)
     longest = plan.integer("data.max_prompt_tokens")
     if longest is None or total is None or total_key is None or reported:
         return

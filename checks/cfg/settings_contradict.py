@@ -78,7 +78,7 @@ def settings_contradict(plan: Plan) -> Iterator[Finding]:
         return None if found is None else found.value
 
     for rule in _rules(plan):
-        plain = Severity.WARNING if program is not None else Severity.ERROR
+        plain = Severity.ERROR if program is None and rule.is_certain else Severity.WARNING
         severity = plain if release is None else release.severity(rule.span.holds)
         if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
             continue

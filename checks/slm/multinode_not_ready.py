@@ -3,7 +3,7 @@
 ## What it does
 For a plan or a job of several nodes it checks that every node can see the job's directory, the working directory and
 the checkpoints, that the interface and the device in NCCL's variables exist, and that NCCL's plug-in is installed if
-the node has Amazon's EFA. `--nodes` examines every node of the job at once and compares GPUs, driver, kernel,
+the node has Amazon's EFA. A job script that starts verl on several nodes must start a Ray cluster first. `--nodes` examines every node of the job at once and compares GPUs, driver, kernel,
 versions, variables and clocks, and checks that each node reaches the first one. The most frequent value is taken as
 the right one; without one, all nodes are named. A node that does not answer in time is UNKNOWN, which is not a pass.
 
@@ -33,6 +33,7 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.mounts import Mounts
 from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.keys import STARTS_RAY
 from skyrl_doctor.plan.model import Plan
 
 NODES, CHECKPOINTS = "slurm.nodes", "trainer.checkpoint_dir"
@@ -48,6 +49,7 @@ ON_DISK = ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs")
 def multinode_not_ready(plan: Plan, environ: Environ, host: Host, mounts: Mounts, fabric: Fabric) -> Iterator[Finding]:
     if max(node_count(environ) or 1, plan.integer(NODES) or 1) < 2:
         raise NotApplicable("the run uses one node")
+    yield from _cluster(plan)
     yield from _places(plan, environ, host, mounts)
     if host_trains(environ):
         yield from _interfaces(environ, fabric)
@@ -57,6 +59,18 @@ def multinode_not_ready(plan: Plan, environ: Environ, host: Host, mounts: Mounts
 def host_trains(environ: Environ) -> bool:
     """A login node's network is not the one that NCCL will use."""
     return environ.in_slurm_job
+
+
+def _cluster(plan: Plan) -> Iterator[Finding]:
+    """A job of several nodes whose script starts verl alone."""
+    nodes, starts = plan.integer(NODES) or 1, plan.own.get(STARTS_RAY)
+    if nodes > 1 and starts is not None and not starts.unknown and starts.value is False:
+        yield config_finding(
+            f"{plan.name(NODES)} = {nodes}, but the job script has no `ray start`, so ray.init() finds the GPUs of one node only; expected a Ray cluster over all {nodes} nodes before the trainer starts",
+            starts.location,
+            summary="run `ray start` on every node of the job first, as `skyrl-train launch` does",
+            severity=Severity.WARNING,
+        )
 
 
 def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterator[Finding]:

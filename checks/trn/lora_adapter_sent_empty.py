@@ -76,8 +76,11 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
     strategy, merged = plan.text(STRATEGY) or "fsdp2", _on(plan, MERGE)
     peft = None if interpreter is None else interpreter.packages.get("peft")
     if arrives_empty(strategy=strategy, lora=True, merged=merged, peft=peft):
-        with_peft = f" and peft {peft}" if peft else ""
-        message = f"{plan.name(STRATEGY)} is {strategy!r} with a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'"
+        setting = f"{plan.name(STRATEGY)} is {strategy!r} with a LoRA adapter ({plan.name(RANK)} = {rank})"
+        if peft:
+            message = f"{setting} and peft {peft}, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'"
+        else:
+            message = f"{setting}; with peft 0.21 or later vLLM would get an adapter without tensors and the run would hang, and this run's peft is not known; expected 'fsdp2', or an older peft"
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
         settings = plan.settings({STRATEGY: "fsdp2"})
         yield config_finding(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)

@@ -23,6 +23,8 @@ EXTRA = {
 
 OTHER_PROGRAM = "skyrl.other_program"
 """The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
+STARTS_RAY = "ray start"
+"""An own value of a plan whose job script was read: whether it starts a Ray cluster."""
 TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
 """An own value of a plan whose verl, from before 0.3, compares no mini batch with the train batch."""
 

@@ -1,9 +1,12 @@
 """Finds the programs that a shell script starts: `python -m X`, `python file.py`, `uv run rl`, behind any wrapper."""
 
+import dataclasses
 import re
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.syntax.shell import Script
+from skyrl_doctor.plan.syntax.shell_programs import SCRIPTS, SHELLS, WRAPPERS, base, script_at
+from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
 
 MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
@@ -11,41 +14,6 @@ _RUNNERS = re.compile(
     r"python[\d.]*|torchrun|accelerate|deepspeed|torch\.distributed\.(?:run|launch)|accelerate\.commands\.launch"
 )
 """Programs that start the Python program among their arguments."""
-_WRAPPERS = frozenset(
-    [
-        "apptainer",
-        "command",
-        "conda",
-        "docker",
-        "enroot",
-        "env",
-        "exec",
-        "kubectl",
-        "micromamba",
-        "mpiexec",
-        "mpirun",
-        "nice",
-        "nohup",
-        "nsys",
-        "numactl",
-        "pixi",
-        "podman",
-        "poetry",
-        "ray",
-        "sbatch",
-        "setsid",
-        "singularity",
-        "srun",
-        "stdbuf",
-        "sudo",
-        "time",
-        "timeout",
-        "uv",
-        "uvx",
-        "xargs",
-    ]
-)
-"""Programs that start the program among their arguments."""
 _STARTS = {
     "ray": ("submit",),
     "conda": ("run",),
@@ -83,7 +51,6 @@ _UV_VALUED = frozenset(
         "--link-mode",
     ]
 )
-SHELLS = ("bash", "sh", "zsh", "dash")
 _HARMLESS = frozenset(
     "ALIAS : . [ [[ ] ]] alias awk basename bc break builtin cat cd chmod chown clear column continue cp curl cut date declare "
     "df diff dirname disown du echo eval exit export false fi find free git grep head hf hostname huggingface-cli id ip jq kill "
@@ -109,6 +76,12 @@ class Launch:
     words: tuple[Word, ...]
     line: int
     is_module: bool = False
+    job: Job | None = None
+
+    @property
+    def script(self) -> str:
+        """The shell script that it is, or an empty text."""
+        return next((word for word in reversed(self.name.split()) if word.endswith(SCRIPTS)), "")
 
     @property
     def is_python(self) -> bool:
@@ -122,7 +95,11 @@ class Launch:
 
 def launches(script: Script) -> tuple[Launch, ...]:
     """Every program that the script starts, in order, without commands that only prepare or print."""
-    return tuple(found for command in script.commands if (found := launch_of(command.words)) is not None)
+    return tuple(
+        dataclasses.replace(found, job=command.job)
+        for command in script.commands
+        if (found := launch_of(command.words)) is not None
+    )
 
 
 def launch_of(words: tuple[Word, ...]) -> Launch | None:
@@ -161,7 +138,7 @@ def _command(words: tuple[Word, ...]) -> Launch | None:
         return None
     if name in ("uv", "uvx"):
         return _of_uv(words)
-    if name in _WRAPPERS:
+    if name in WRAPPERS:
         inner = _unwrapped(words)
         return launch_of(inner) if inner else None
     if _RUNNERS.fullmatch(name):
@@ -187,6 +164,9 @@ def _of_uv(words: tuple[Word, ...]) -> Launch | None:
 
 def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The command of a wrapper: what follows `--`, else from the first program that is known to start others."""
+    at = script_at(words)
+    if at is not None:
+        return words[at:]
     rest = words[1:]
     starts = _STARTS.get(base(words[0]))
     if starts is not None:
@@ -197,7 +177,7 @@ def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     dashes = next((at for at, word in enumerate(rest) if word.text == "--"), None)
     if dashes is not None:
         return rest[dashes + 1 :]
-    known = (at for at, word in enumerate(rest) if _RUNNERS.fullmatch(base(word)) or base(word) in _WRAPPERS)
+    known = (at for at, word in enumerate(rest) if _RUNNERS.fullmatch(base(word)) or base(word) in WRAPPERS)
     first = next(known, None)
     if first is not None:
         return rest[first:]
@@ -212,7 +192,3 @@ def _without_assignments(words: tuple[Word, ...]) -> tuple[Word, ...]:
     while at < len(words) and re.match(r"[A-Za-z_]\w*=", words[at].text):
         at += 1
     return words[at:]
-
-
-def base(word: Word) -> str:
-    return word.text.rpartition("/")[2]

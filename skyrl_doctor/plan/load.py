@@ -62,8 +62,18 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
     unchecked = tuple(dict.fromkeys(reading.unchecked for reading in readings if reading.unchecked))
     schema = ", ".join(dict.fromkeys(reading.schema for reading in readings if reading.schema))
     release = next((reading.release for reading in readings if reading.release is not None), None)
+    others = readings[0].others if len(readings) == 1 else ()
     return Plan(
-        tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, unchecked, schema, release
+        tuple(targets),
+        "+".join(dialects) or "none",
+        values,
+        own,
+        remaining,
+        skipped,
+        unchecked,
+        schema,
+        release,
+        tuple(combine(targets, [other]) for other in others),
     )
 
 
@@ -126,13 +136,23 @@ def _names_verl_trainer(leaf: "Leaf") -> bool:
 
 
 def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> Reading:
+    """Reads a script, once for each task of a job array."""
+    from skyrl_doctor.plan.sbatch_environ import MOST_RUNS, array_tasks
+
+    first, *others = (_read_task(machine, source, verl_version, task) for task in array_tasks(source.text) or (None,))
+    same = [one for other in others if other.dialect == first.dialect for one in (other, *other.others)]
+    return dataclasses.replace(first, others=(*first.others, *same)[: MOST_RUNS - 1])
+
+
+def _read_task(machine: Machine, source: Source, verl_version: str | None, task: str | None) -> Reading:
     """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
     from skyrl_doctor.plan.dialects import prime_command, skyrl, skyrl_trainer
     from skyrl_doctor.plan.dialects.verl.command import calls
     from skyrl_doctor.plan.launches import launches
+    from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
     from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 
-    script = read_shell(machine, source)
+    script = read_shell(machine, source, task)
     broken = syntax_problem(machine, source, script)
     of_verl = calls(script, source.file)
     if of_verl:
@@ -144,7 +164,12 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
     started = launches(script)
     of_skyrl = [launch for launch in started if skyrl_trainer.program_of(launch)]
     if of_skyrl:
-        return skyrl_trainer.read(machine, source, script, of_skyrl[-1])
+        *others, last = [
+            skyrl_trainer.read(machine, source, script, launch)
+            for launch in of_skyrl[-MOST_RUNS:]
+            if launch.line == of_skyrl[-1].line
+        ]
+        return dataclasses.replace(last, others=tuple(others))
     of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
     if of_prime:
         return prime_command.read(machine, source, *of_prime[-1])
@@ -160,6 +185,11 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:
     """The refusal of a script whose programs are all unknown: it names the last one."""
     program = started[-1]
+    if program.script:
+        return (
+            f"target {file}: line {program.line} starts {program.script}, which cannot be read from here; "
+            "pass the script that starts the training"
+        )
     return (
         f"target {file}: line {program.line} starts {program.name}, which the doctor does not know; it reads {READABLE}"
     )

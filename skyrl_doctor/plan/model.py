@@ -107,6 +107,8 @@ class Plan:
     """The version whose keys the target was compared with, if that version is known for certain."""
     release: Release | None = None
     """The release of verl whose trainer runs; None if verl's own trainers do not, or their configuration is not here."""
+    others: tuple["Plan", ...] = ()
+    """The same run in the other iterations of its loop or tasks of its job array."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)

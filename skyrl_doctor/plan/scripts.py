@@ -8,7 +8,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.inner_scripts import with_inner_commands
 from skyrl_doctor.plan.model import Problem
-from skyrl_doctor.plan.sbatch_environ import sbatch_environ
+from skyrl_doctor.plan.sbatch_environ import TASK, sbatch_environ
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
 from skyrl_doctor.plan.syntax.shell import Script, read_script
 
@@ -17,11 +17,11 @@ LIMIT_S = 3.0
 _COMPLAINT = re.compile(r"line (?P<line>\d+): (?P<text>.+)")
 
 
-def read_shell(machine: Machine, source: Source) -> Script:
-    """The commands and variables of a script. Raises UsageError."""
-    environ = {**sbatch_environ(source.text), **machine.environ()}
+def read_shell(machine: Machine, source: Source, task: str | None = None) -> Script:
+    """The commands and variables of a script, in a job array those of one task. Raises UsageError."""
+    environ = {**sbatch_environ(source.text), **machine.environ(), **({TASK: task} if task is not None else {})}
     script = read_script(source, environ, _opener(machine, source))
-    with_inner_commands(script, source.text)
+    with_inner_commands(script, source.text, environ)
     return script
 
 

@@ -32,3 +32,5 @@ class Rule:
     reads: tuple[str, ...]
     judge: Callable[[Own], Iterator[Refusal]]
     span: Span = ALWAYS
+    is_certain: bool = True
+    """False if another file or the command line may hold what the rule misses: then it only warns."""

@@ -5,10 +5,18 @@ model alone is unset in every version.
 """
 
 from collections.abc import Callable, Iterator
+from math import prod
 
+from skyrl_train.config.dialect import PRIME_NODE_GPUS
 from skyrl_train.config.refusals import Own, Refusal, Rule
 
 ALGORITHM, POLICY, PLACEMENT = "trainer.algorithm", "trainer.policy", "trainer.placement"
+MEGATRON = f"{POLICY}.megatron_config"
+OLD_ENGINES, OLD_ENGINE = "generator.num_inference_engines", "generator.inference_engine_"
+"""The names of the engines until SkyRL 0.2."""
+STRATEGIES = ("fsdp", "fsdp2", "megatron", "deepspeed")
+ESTIMATORS = ("grpo", "rloo", "gae", "reinforce++", "maxrl")
+"""The words that any version of SkyRL has."""
 ENGINE, STEPS = "generator.inference_engine", "generator.step_wise_trajectories"
 
 
@@ -38,6 +46,30 @@ def _merged(own: Own) -> Iterator[Refusal]:
         yield Refusal(key=key, message=f"{key} is true, but {STEPS} is false", settings={STEPS: "true"})
 
 
+def _words(own: Own) -> Iterator[Refusal]:
+    """A strategy or an estimator that no version has."""
+    for key, words in (("trainer.strategy", STRATEGIES), (f"{ALGORITHM}.advantage_estimator", ESTIMATORS)):
+        value = own(key)
+        if isinstance(value, str) and value not in words:
+            yield Refusal(key=key, message=f"{key} is {value!r}; expected {', '.join(words)}")
+
+
+def _megatron_ranks(own: Own) -> Iterator[Refusal]:
+    """Tensor, pipeline and context parallel ranks divide the GPUs of the policy."""
+    gpus = _whole(own(f"{PLACEMENT}.policy_num_gpus_per_node"))
+    if own("trainer.strategy") != "megatron" or gpus is None or gpus < 1:
+        return
+    names = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+    sizes = {name: _whole(own(f"{MEGATRON}.{name}")) or 1 for name in names}
+    one, given = prod(sizes.values()), gpus * (_whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1)
+    if one > 0 and given % one:
+        largest = max(sizes, key=lambda name: sizes[name])
+        yield Refusal(
+            key=f"{MEGATRON}.{largest}",
+            message=f"tensor {sizes[names[0]]} x pipeline {sizes[names[1]]} x context {sizes[names[2]]} = {one} GPUs for one copy of the model, which do not divide {given} GPUs",
+        )
+
+
 def _kept(own: Own) -> Iterator[Refusal]:
     key = "trainer.max_ckpts_to_keep"
     if own(key) == 0 and own(key) is not False:
@@ -54,7 +86,7 @@ def _log_probs(own: Own) -> Iterator[Refusal]:
 def _prompt(own: Own) -> Iterator[Refusal]:
     key, other = "generator.max_input_length", "trainer.max_prompt_length"
     longest, prompt, turns = (_whole(own(name)) for name in (key, other, "generator.max_turns"))
-    if longest is None or prompt is None or turns is None:
+    if longest is None or prompt is None or (turns is None and longest >= prompt):
         return
     if turns == 1 and longest != prompt:
         yield Refusal(
@@ -86,11 +118,15 @@ def _colocated(own: Own) -> Iterator[Refusal]:
     """The engines take as many GPUs as the policy that shares them."""
     if own(f"{PLACEMENT}.colocate_all") is not True:
         return
-    key, tensor = f"{ENGINE}.num_engines", f"{ENGINE}.tensor_parallel_size"
-    engines, size, gpus = (_whole(own(name)) for name in (key, tensor, f"{PLACEMENT}.policy_num_gpus_per_node"))
+    key, before = (f"{ENGINE}.num_engines", f"{ENGINE}.")
+    if own(key) is None:
+        key, before = OLD_ENGINES, OLD_ENGINE
+    engines, size, gpus = (
+        _whole(own(name)) for name in (key, f"{before}tensor_parallel_size", f"{PLACEMENT}.policy_num_gpus_per_node")
+    )
     if engines is None or size is None or gpus is None:
         return
-    others = [own(f"{ENGINE}.{name}_parallel_size") for name in ("pipeline", "data")]
+    others = [own(f"{before}{name}_parallel_size") for name in ("pipeline", "data")]
     more, nodes = [_whole(other) or 1 for other in others], _whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1
     used, given = engines * size * more[0] * more[1], gpus * nodes
     if used != given:
@@ -107,6 +143,29 @@ def _prime_tensor(own: Own) -> Iterator[Refusal]:
     if size and gpus and gpus % size and own("deployment.type") in (None, "single_node"):
         yield Refusal(
             key=key, message=f"{key} is {size}, which does not divide the {gpus} GPUs of deployment.num_infer_gpus"
+        )
+
+
+def _prime_gpus(own: Own) -> Iterator[Refusal]:
+    """prime-rl adds the GPUs before it looks at the node: `deployment.gpus_per_node` is 8 where it is not written."""
+    key, written = "deployment.gpus_per_node", own("deployment.gpus_per_node")
+    train, infer = (_whole(own(f"deployment.{name}")) for name in ("num_train_gpus", "num_infer_gpus"))
+    if train is None or infer is None or written is not None or own("deployment.type") not in (None, "single_node"):
+        return
+    if train + infer > PRIME_NODE_GPUS:
+        yield Refusal(
+            key=key,
+            message=f"deployment.num_train_gpus {train} + deployment.num_infer_gpus {infer} = {train + infer}, but {key} is not set, and prime-rl takes {PRIME_NODE_GPUS}; set it to the node's number",
+            settings={key: str(train + infer)},
+        )
+
+
+def _prime_nodes(own: Own) -> Iterator[Refusal]:
+    key = "deployment.type"
+    if own(key) == "multi_node" and own("slurm") is None:
+        yield Refusal(
+            key=key,
+            message=f"{key} is multi_node, but there is no [slurm]; prime-rl starts several nodes through Slurm only",
         )
 
 
@@ -141,18 +200,35 @@ SKYRL_RULES = (
     _rule(_step_wise),
     _rule(_merged),
     _rule(_kept),
+    _rule(_words),
+    _rule(
+        _megatron_ranks,
+        f"{PLACEMENT}.policy_num_nodes",
+        *(
+            f"{MEGATRON}.{name}"
+            for name in ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+        ),
+    ),
     _rule(_log_probs),
     _rule(_prompt),
     _rule(_megatron),
     _rule(_adapter),
     _rule(
         _colocated,
-        *(f"{ENGINE}.{name}_parallel_size" for name in ("pipeline", "data")),
+        *(f"{before}{name}_parallel_size" for before in (f"{ENGINE}.", OLD_ENGINE) for name in ("pipeline", "data")),
         f"{PLACEMENT}.policy_num_nodes",
     ),
 )
 PRIME_RULES = (
     _rule(_prime_tensor, "deployment.type"),
+    _rule(
+        _prime_gpus,
+        "deployment.type",
+        "deployment.gpus_per_node",
+        "deployment.num_train_gpus",
+        "deployment.num_infer_gpus",
+    ),
+    Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
     _rule(_prime_resume),
     _rule(_prime_cache),
 )

@@ -48,6 +48,8 @@ class Choice:
     open: bool = False
     by_reward: Span = Span("", "0.7.1")
     applies: Callable[[Own], bool] = field(default=lambda _: True)
+    listed: bool = False
+    """Whether the setting may be a list of such words."""
 
     def refuses(self, word: str, release: str) -> bool:  # FIX(CFG011)
         """Whether this release reads the setting and lacks the word."""
@@ -82,6 +84,10 @@ def has_critic(own: Own) -> bool:
 
 def is_fsdp(own: Own) -> bool:
     return own(f"{A}.strategy") in ("fsdp", "fsdp2")
+
+
+def _is_served(own: Own) -> bool:
+    return own(f"{R}.name") in ("vllm", "sglang")
 
 
 _KL = _words("kl abs mse low_var_kl k1@0.4.0 k2@0.4.0 k3@0.4.0") | {
@@ -136,6 +142,21 @@ CHOICES: Mapping[str, Choice] = {
         open=True,
         by_reward=ALWAYS,
         applies=lambda own: own("reward.reward_manager.source") in (None, "register"),
+    ),
+    f"{R}.dtype": Choice(words=_words("auto half float16 bfloat16 float float32"), applies=_is_served),
+    "data.truncation": Choice(words=_words("left right middle@0.4.0 error"), span=Span("", "0.7.0")),
+    "trainer.logger": Choice(
+        words=_words(
+            "console wandb tensorboard mlflow swanlab vemlp_wandb clearml@0.4.0 trackio@0.6.0 file@0.6.0 rl_insight@0.9.0 tracking"
+        ),
+        files=("verl/utils/tracking.py",),
+        listed=True,
+    ),
+    "trainer.v1.trainer_mode": Choice(
+        words=_words("sync colocate_async separate_async"),
+        span=Span("0.9.0"),
+        files=("verl/trainer/ppo/v1/trainer_{word}.py",),
+        open=True,
     ),
     f"{A}.megatron.dtype": Choice(words=_words("bfloat16 float16")),
     f"{A}.megatron.router_replay.mode": Choice(words=_words("disabled R2 R3")),

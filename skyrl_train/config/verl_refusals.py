@@ -257,6 +257,29 @@ def _resume_path(own: Own) -> Iterator[Refusal]:
         yield Refusal(key=key, message=f"{key} = {value!r}; expected a folder global_step_N")
 
 
+def _group_metric(own: Own) -> Iterator[Refusal]:
+    key = f"{ALGORITHM}.filter_groups.metric"
+    if own(f"{ALGORITHM}.filter_groups.enable") is True and not own(key):
+        yield Refusal(
+            key=key,
+            message=f"{ALGORITHM}.filter_groups.enable is True, but {key} is not set; expected the name of a metric",
+        )
+
+
+def _visible_gpus(own: Own) -> Iterator[Refusal]:
+    """Ray's own cluster of one node has as many GPUs as the variable lists."""
+    listed, each = own(VISIBLE), own("trainer.n_gpus_per_node")
+    if not isinstance(listed, str) or not isinstance(each, int) or own("trainer.nnodes") != 1:
+        return
+    count = len([one for one in listed.split(",") if one.strip() and one.strip() != "-1"])
+    if 0 < count < each:
+        yield Refusal(
+            key="trainer.n_gpus_per_node",
+            message=f"trainer.n_gpus_per_node = {each}, but {VISIBLE}={listed} shows {count} GPU{'s' * (count > 1)}; expected {count}",
+            settings={"trainer.n_gpus_per_node": str(count)},
+        )
+
+
 def _samples_per_worker(own: Own) -> Iterator[Refusal]:
     key = f"{R}.trace.max_samples_per_step_per_worker"
     value = own(key)
@@ -294,6 +317,7 @@ def _both(section: str, name: str) -> tuple[str, str]:
     return f"{section}.{name}", f"{section}.{name}_per_gpu"
 
 
+VISIBLE = "CUDA_VISIBLE_DEVICES"
 _USE_CRITIC = ("critic.enable", f"{ALGORITHM}.adv_estimator")
 _LOG, _PPO = "log_prob_micro_batch_size", "ppo_micro_batch_size"
 _GPUS = ("trainer.nnodes", "trainer.n_gpus_per_node")
@@ -325,5 +349,7 @@ RULES = (
     Rule((f"{ALGORITHM}.kl_ctrl.horizon",), _adaptive_horizon),
     Rule((f"{A}.clip_ratio_c", f"{A}.policy_loss.loss_mode"), _clip_c),
     Rule(("trainer.resume_mode", "trainer.resume_from_path"), _resume_path),
+    Rule((f"{ALGORITHM}.filter_groups.enable", f"{ALGORITHM}.filter_groups.metric"), _group_metric, Span("0.9.0")),
+    Rule((VISIBLE, *_GPUS), _visible_gpus),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
 )

@@ -29,6 +29,8 @@ class Reading:
     """The version whose keys the target was compared with, if that version is known for certain."""
     release: Release | None = None
     """The release of verl by which the values are judged."""
+    others: tuple["Reading", ...] = ()
+    """The same program in the other iterations of its loop or tasks of its job array."""
 
     @property
     def is_examined(self) -> bool:

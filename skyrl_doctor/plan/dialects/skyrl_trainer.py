@@ -47,9 +47,9 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     program = program_of(launch) or TRAIN
     own = {value.key: value for value in _values(launch.words, source.file)}
     names = SFT if program == SFT_PROGRAM else {**OLDER, **NAMES}
-    job = tuple(directives(script, source.file))
+    job = tuple(directives(script, source.file, launch.job))
     is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
-    beside = [*job, *job_values(script, source.file)]
+    beside = [*job, *job_values(script, source.file, launch.job)]
     if not is_own:
         place = Location(source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))

@@ -11,6 +11,8 @@ from skyrl_doctor.plan.model import Plan, Value
 
 _WORD = re.compile(r"(?P<quote>['\"]?)(?P<head>\+{0,2}(?P<key>[\w.@/\-]+)=)(?P<value>.*)(?P=quote)", re.DOTALL)
 _DEFAULTED = re.compile(r"(?P<head>\$\{\w+:?[-=])(?P<value>[^${}\"'`\\]*)\}")
+_VARIABLE = re.compile(r"\$[\w{(]|`")
+"""What bash or Hydra puts in: the value is set elsewhere."""
 _SBATCH = "#SBATCH "
 _SAFE = re.compile(r"[A-Za-z0-9_./:,=@%+-]+")
 
@@ -46,6 +48,11 @@ def _new_word(word: str, found: Value, value: str) -> str:
     override = _WORD.fullmatch(word)
     if override is not None and override["key"] == found.own:
         quote = override["quote"]
+        written = override["value"].strip("\"'")
+        if (default := _DEFAULTED.fullmatch(written)) is not None and _SAFE.fullmatch(value):
+            return word.replace(written, f"{default['head']}{value}}}")
+        if _VARIABLE.search(written):
+            raise CannotEdit(f"change it by hand: the file has {word}")
         return f"{quote}{override['head']}{_quoted(value, quote, override['value'])}{quote}"
     if override is not None and "$" not in word:
         raise CannotEdit(f"change it by hand: the file has {word}")

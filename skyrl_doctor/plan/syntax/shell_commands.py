@@ -7,14 +7,15 @@ from itertools import chain
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.plan.syntax.shell_outputs import changed_directory, output
+from skyrl_doctor.plan.sbatch_environ import job_of, sbatch_environ
+from skyrl_doctor.plan.syntax.shell_outputs import absolute, changed_directory, output
+from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base, script_at
 from skyrl_doctor.plan.syntax.shell_scope import Scope
-from skyrl_doctor.plan.syntax.shell_script import Command
+from skyrl_doctor.plan.syntax.shell_script import Command, Job
 from skyrl_doctor.plan.syntax.shell_shared import MOST_BYTES, MOST_COMMANDS, MOST_DEPTH, Follower, Function, LeaveError
 from skyrl_doctor.plan.syntax.shell_tree import Text, parse
 from skyrl_doctor.plan.syntax.shell_values import Piece, Word
 
-_SHELLS = ("bash", "sh", "zsh")
 MARK = "\ue000"
 """A letter that no script has, around the number of an unknown piece in a text for eval."""
 _MARKED = re.compile(f"({MARK}[0-9]+{MARK})")
@@ -55,9 +56,20 @@ class Commands:
         environment = {
             made.name: made for child in assigned if (made := self._runner.assigner.local(child, self._runner.text))
         }
-        self._run_command(Command(tuple(words), words[0].line, environment))
+        self._run_command(
+            Command(tuple(words), words[0].line, environment, self._exported(), document=self._runner.document)
+        )
         if strings:
             self._runner.assigner.here_string = None
+
+    def _exported(self) -> dict[str, str]:
+        """The exported variables that are one known word."""
+        found = ((name, self._runner.scope.variables.get(name)) for name in self._runner.shared.script.exported)
+        return {
+            name: variable.words[0].text
+            for name, variable in found
+            if variable is not None and len(variable.words) == 1 and not variable.words[0].unknown
+        }
 
     def _words(self, node: Any) -> list[Word]:
         """The words of a command. Nodes without a blank between them are one word."""
@@ -173,25 +185,46 @@ class Commands:
         return Text(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), path.text)
 
     def _started_file(self, command: Command) -> None:
-        """Follows `bash other.sh …` and `./other.sh …`, which get the exported variables and their arguments."""
+        """Follows `bash other.sh …`, `./other.sh …` and `sbatch other.sh`, also behind srun and the like.
+
+        The other script gets the exported variables and its arguments. It stands behind the words of its wrapper.
+        """
         words = command.words
-        at = next((index for index, word in enumerate(words) if word.text not in _STARTERS), 0)
-        at += words[at].text in _SHELLS
-        if len(words) <= at or not words[at].text.endswith((".sh", ".bash")):
+        at = script_at(words)
+        if at is None:
+            return
+        commands = self._runner.shared.script.commands
+        written = self._runner.shared.written.get(absolute(words[at].text, self._runner.scope) or words[at].text)
+        if written is not None:
+            commands[-1] = replace(command, words=words[:at], document=written)
             return
         found = self._file(words[at])
         if found is None:
             return
-        script = self._runner.shared.script
-        exported = {name: made for name, made in self._runner.scope.variables.items() if name in script.exported}
-        exported |= command.environment
-        scope = Scope(
-            self._runner.scope.environ, words[at].text, exported, tuple(words[at + 1 :]), self._runner.scope.directory
-        )
-        scope.unread = self._runner.scope.unread
+        job = None
+        if base(words[0]) == "sbatch":
+            job = job_of(words[1:at], found.of_all(), 1, words[at].text)
+        first = len(commands)
         self._runner.shared.budget.depth += 1
-        self._runner.started_file(found, scope)
+        self._runner.started_file(found, self._scope_of(command, at, job))
         self._runner.shared.budget.depth -= 1
+        wrapper = tuple(word for word in words[:at] if word.text not in _STARTERS and base(word) not in SHELLS)
+        if job is not None:
+            wrapper = ()
+        if wrapper or job is not None:
+            commands[first:] = [
+                replace(one, words=(*wrapper, *one.words), job=one.job or job) for one in commands[first:]
+            ]
+
+    def _scope_of(self, command: Command, at: int, job: Job | None) -> Scope:
+        """What the names mean in a script that a command starts."""
+        kept, script = self._runner.scope, self._runner.shared.script
+        exported = {name: made for name, made in kept.variables.items() if name in script.exported}
+        exported |= command.environment
+        environ = kept.environ if job is None else {**kept.environ, **sbatch_environ(job.text)}
+        scope = Scope(environ, command.words[at].text, exported, tuple(command.words[at + 1 :]), kept.directory)
+        scope.unread = kept.unread
+        return scope
 
     def _set(self, command: Command) -> None:
         texts = [word.text for word in command.words]

@@ -1,20 +1,21 @@
 """Follows the statements of a shell script, each by its kind."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError
 from skyrl_doctor.plan.syntax.shell_assign import Assigner
 from skyrl_doctor.plan.syntax.shell_commands import Commands
+from skyrl_doctor.plan.syntax.shell_documents import COPIES, Document, document_of
 from skyrl_doctor.plan.syntax.shell_flow import Flow
-from skyrl_doctor.plan.syntax.shell_outputs import here_document
+from skyrl_doctor.plan.syntax.shell_outputs import absolute, here_document
 from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_script import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_shared import MOST_DEPTH, MOST_STEPS, Function, LeaveError, Shared
 from skyrl_doctor.plan.syntax.shell_tree import Text, parse
-from skyrl_doctor.plan.syntax.shell_values import Piece, Value, hidden, joined, known, text_of, unknown_of
+from skyrl_doctor.plan.syntax.shell_values import Piece, Value, Word, hidden, joined, known, text_of, unknown_of
 from skyrl_doctor.plan.syntax.shell_words import NOT_BEFORE_IT_RUNS, Expander
 
 _IGNORED = ("test_command", "command_substitution", "heredoc_body", "heredoc_redirect", "file_redirect", "string")
@@ -25,6 +26,7 @@ def run(script: Script, text: str, name: str, environ: Mapping[str, str], open_f
     scope = Scope(environ, name, script.variables, directory=environ.get("PWD"), unread=script.sourced)
     runner = Runner(Shared(script, open_file), scope, Text(text.encode("utf-8", "surrogatepass"), ""))
     script.is_broken = runner.run_text()
+    script.written = {path: word.text for path, word in runner.shared.written.items()}
 
 
 class Runner:
@@ -35,6 +37,7 @@ class Runner:
         self.expander = Expander(scope, self._captured)
         self.assigner = Assigner(scope, shared.script, self.expander)
         self.outputs: list[Piece] | None = None
+        self.document: Word | None = None
         commands, flow = Commands(self), Flow(self)
         self._follow: dict[str, Callable[[Any], None]] = {
             "comment": self._comment,
@@ -111,10 +114,28 @@ class Runner:
         kept, self.outputs = self.outputs, [] if is_elsewhere and self.outputs is not None else self.outputs
         strings = [child for child in node.children if child.type == "herestring_redirect"]
         self.assigner.here_string = self.text.of(strings[-1])[3:].strip() if strings else None
+        read = document_of(node, self.text, self.expander)
+        kept_document, self.document = self.document, read.word if read is not None else None
         try:
             self.block(bodies)
+            if read is not None:
+                self._pass_on(read, bodies)
         finally:
-            self.outputs, self.assigner.here_string = kept, None
+            self.outputs, self.assigner.here_string, self.document = kept, None, kept_document
+
+    def _pass_on(self, read: Document, bodies: Sequence[Any]) -> None:
+        """Notes the file that `cat > FILE <<END` writes, and follows what else stands on its line."""
+        first = self.text.of(bodies[0]).split()[0] if bodies else ""
+        if first in COPIES:
+            arguments = self.expander.words(self.text.of(bodies[0])[len(first) :].strip(), 0, (0, 0))
+            copies = arguments if first == "tee" else []
+            for file in (*read.files, *(word for word in copies if not word.text.startswith("-"))):
+                self.shared.written[absolute(file.text, self.scope) or file.text] = read.word
+        else:
+            self.document = None
+        self.block(read.readers)
+        self.document = None
+        self.block(read.others)
 
     def started_file(self, text: Text, scope: Scope) -> None:
         """Follows another script that this one starts."""

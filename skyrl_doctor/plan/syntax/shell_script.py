@@ -11,12 +11,30 @@ OpenFile = Callable[[str], str | None]
 
 
 @record
+class Job:
+    """The options that sbatch reads of a job which a script submits: lines with their numbers, and the file they are in."""
+
+    lines: tuple[tuple[int, str], ...]
+    file: str = ""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line for _, line in self.lines)
+
+
+@record
 class Command:
-    """One simple command: its words, and the variables set only for it."""
+    """One simple command: its words, the variables set only for it, and the exported ones that are known.
+
+    `document` is the here-document that it reads, `job` the job that it is part of, if the script itself submits that job.
+    """
 
     words: tuple[Word, ...]
     line: int
     environment: Mapping[str, Variable] = field(default_factory=dict)
+    exported: Mapping[str, str] = field(default_factory=dict)
+    document: Word | None = None
+    job: Job | None = None
 
     @property
     def name(self) -> str:
@@ -32,6 +50,8 @@ class Script:
     commands: list[Command] = field(default_factory=list)
     sourced: list[str] = field(default_factory=list)
     comments: list[tuple[int, str]] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
+    """The text of each file that it writes with a here-document."""
     body_line: int = 0
     """The first line that is neither empty nor a comment; 0 if there is none. sbatch reads its options above it."""
     is_broken: bool = False

@@ -8,7 +8,7 @@ from skyrl_doctor.plan.syntax.shell_assign import Assigner
 from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_script import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_tree import Text
-from skyrl_doctor.plan.syntax.shell_values import Piece
+from skyrl_doctor.plan.syntax.shell_values import Piece, Word
 from skyrl_doctor.plan.syntax.shell_words import Expander
 
 MOST_STEPS = 20_000
@@ -51,6 +51,8 @@ class Shared:
     open_file: OpenFile
     budget: Budget = field(default_factory=Budget)
     functions: dict[str, Function] = field(default_factory=dict)
+    written: dict[str, Word] = field(default_factory=dict)
+    """The files that the script writes with a here-document, by path."""
     marked: list[Piece] = field(default_factory=list)
     """The unknown pieces of texts that eval reads."""
 
@@ -64,6 +66,7 @@ class Follower(Protocol):
     expander: Expander
     assigner: Assigner
     outputs: list[Piece] | None
+    document: Word | None
 
     def block(self, nodes: Iterable[Any]) -> None: ...
     def statement(self, node: Any) -> None: ...

@@ -67,6 +67,9 @@ class Text:
     def between(self, start: int, end: int) -> str:
         return self.data[start:end].decode("utf-8", "replace")
 
+    def of_all(self) -> str:
+        return self.between(0, len(self.data))
+
     def line(self, node: Any) -> int:
         return int(node.start_point[0]) + 1 + self.shift
 

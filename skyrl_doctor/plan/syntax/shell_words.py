@@ -97,6 +97,12 @@ class Expander:
         self._emit(self._home(text, fields), fields, quoted=False)
         return joined(piece for value in fields.done() for piece in value)
 
+    def document(self, text: str) -> Value:
+        """The text of a here-document, in which quotes are letters and variables are expanded."""
+        fields = Fields(splits=False)
+        self._emit(text.replace('\\"', '\\\\"'), fields, quoted=True)
+        return joined(piece for value in fields.done() for piece in value)
+
     def _home(self, text: str, fields: Fields) -> str:
         """Adds the home directory for a ~ at the beginning; the text after it."""
         if text[:1] != "~" or text[1:2] not in ("", "/") or "HOME" not in self.scope.environ:

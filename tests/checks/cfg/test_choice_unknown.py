@@ -50,6 +50,8 @@ def test_names_the_words_and_the_likely_one() -> None:
         (f"{R}.name=vlm", ""),
         ("reward.reward_manager.name=nave", ""),
         (f"{A}.router_replay.mode=R5", ""),
+        ("trainer.logger=wandbb", ""),
+        (f"{R}.dtype=bf16", f"{R}.name=vllm"),
     ],
 )
 def test_a_word_that_no_release_has_is_an_error(word: str, context: str) -> None:
@@ -61,6 +63,30 @@ def test_a_word_that_no_release_has_is_an_error(word: str, context: str) -> None
 def test_each_word_of_the_newest_release_is_silent(key: str) -> None:
     for word in CHOICES[key].accepted("0.9.1"):
         assert messages(f"++{key}={word}") == []
+
+
+def test_each_word_of_a_list_is_looked_up() -> None:
+    (finding,) = found("CFG011", verl("trainer.logger=[console,wandbb]"))
+    assert finding.message.startswith(
+        "trainer.logger = ['console', 'wandbb']: verl 0.9.1 (the newest release that knows these keys) has no wandbb; expected console, wandb,"
+    )
+    assert messages("trainer.logger=[console,wandb]", f"{R}.dtype=bfloat16") == []
+
+
+@pytest.mark.parametrize(
+    ("word", "version", "severities"),
+    [
+        ("trainer.logger=clearml", "0.4.1", []),
+        ("trainer.logger=clearml", "0.3.0.post1", [Severity.ERROR]),
+        ("trainer.v1.trainer_mode=asynk", "0.9.1", [Severity.ERROR]),
+        ("data.truncation=middlee", "0.6.1", [Severity.ERROR]),
+        ("data.truncation=middlee", "0.9.1", []),
+    ],
+)
+def test_the_words_are_those_of_the_release(word: str, version: str, severities: list[Severity]) -> None:
+    machine = RecordedMachine({"environ": {"HOME": "/h"}, "read run.sh": f"python3 -m verl.trainer.main_ppo {word}"})
+    made = load(machine, ("run.sh",), verl_version=version)
+    assert [one.severity for one in found("CFG011", made)] == severities
 
 
 def test_a_word_of_older_releases_alone_is_a_warning() -> None:

@@ -61,6 +61,35 @@ def test_each_rule_refuses_and_its_neighbour_is_silent(around: tuple[str, ...], 
     assert found("CFG012", verl(*around, healthy)) == []
 
 
+GPUS = "CUDA_VISIBLE_DEVICES=0,1,2,3"
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        (f"export {GPUS}\n", 1),
+        (f"{GPUS} ", 1),
+        (f"nohup env {GPUS} ", 1),
+        (f"export {GPUS},4,5,6,7\n", 0),
+        (f"export {GPUS}\nray start --head\n", 0),
+        ("export RAY_ADDRESS=head:6379\n" + f"export {GPUS}\n", 0),
+        ("export CUDA_VISIBLE_DEVICES=$GPUS\n", 0),
+    ],
+)
+def test_ray_has_the_gpus_that_the_script_shows(before: str, count: int) -> None:
+    made = plan(f"{before}python3 -m verl.trainer.main_ppo {' '.join(WHOLE)} trainer.nnodes=1", "run.sh")
+    assert [one.severity for one in found("CFG012", made)] == [Severity.ERROR] * count
+
+
+def test_groups_are_filtered_by_a_metric() -> None:
+    words = ("algorithm.filter_groups.enable=True", "algorithm.filter_groups.metric=")
+    assert [one.severity for one in found("CFG012", verl(words[0], f"{words[1]}null", version="0.9.1"))] == [
+        Severity.ERROR
+    ]
+    assert found("CFG012", verl(words[0], f"{words[1]}acc", version="0.9.1")) == []
+    assert found("CFG012", verl(words[0], f"{words[1]}$METRIC", version="0.9.1")) == []
+
+
 def test_names_both_sizes_and_the_one_to_remove() -> None:
     total, per_gpu = f"{A}.{MICRO}", f"{A}.{MICRO}_per_gpu"
     assert found("CFG012", verl(f"{total}=4")) == [
@@ -149,6 +178,19 @@ SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "generator.inference_engine.num_engines=8",
         "generator.inference_engine.num_engines=4",
     ),
+    (
+        ("trainer.placement.colocate_all=true", "trainer.placement.policy_num_gpus_per_node=8", "generator.inference_engine_tensor_parallel_size=2"),
+        "generator.num_inference_engines=8",
+        "generator.num_inference_engines=4",
+    ),
+    (("trainer.max_prompt_length=512",), "generator.max_input_length=256", "generator.max_input_length=1024"),
+    ((), "trainer.strategy=fsdpx", "trainer.strategy=fsdp2"),
+    ((), "trainer.algorithm.advantage_estimator=grppo", "trainer.algorithm.advantage_estimator=maxrl"),
+    (
+        ("trainer.strategy=megatron", "trainer.placement.policy_num_gpus_per_node=4"),
+        "trainer.policy.megatron_config.tensor_model_parallel_size=8",
+        "trainer.policy.megatron_config.tensor_model_parallel_size=2",
+    ),
 )  # fmt: skip
 
 
@@ -185,6 +227,7 @@ def test_a_setting_without_a_line_has_that_of_the_program() -> None:
     [
         ("[inference.vllm]\ntensor_parallel_size = 3\n[deployment]\nnum_infer_gpus = 4", "[inference.vllm]\ntensor_parallel_size = 2\n[deployment]\nnum_infer_gpus = 4"),
         ("[resume]\nstep = 3\ndir = 'c/step_3'", "[resume]\nstep = 3"),
+        ("[deployment]\nnum_train_gpus = 2\nnum_infer_gpus = 8", "[deployment]\ngpus_per_node = 10\nnum_train_gpus = 2\nnum_infer_gpus = 8"),
         ("[inference.vllm]\nenable_prefix_caching = false\n[inference.kv_cache_offload]\ntype = 'native'", "[inference.kv_cache_offload]\ntype = 'native'"),
     ],
 )  # fmt: skip
@@ -192,6 +235,12 @@ def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str)
     head = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n"
     assert [one.severity for one in found("CFG012", plan(head + faulty, "rl.toml"))] == [Severity.ERROR]
     assert found("CFG012", plan(head + healthy, "rl.toml")) == []
+
+
+def test_several_nodes_without_slurm_are_a_warning() -> None:
+    text = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n[deployment]\ntype = 'multi_node'\nnum_train_nodes = 2\n"
+    assert [one.severity for one in found("CFG012", plan(text, "rl.toml"))] == [Severity.WARNING]
+    assert found("CFG012", plan(text + "[slurm]\njob_name = 'x'\n", "rl.toml")) == []
 
 
 def test_silent_on_clean_configurations() -> None:

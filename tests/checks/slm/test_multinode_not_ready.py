@@ -1,16 +1,18 @@
 """SLM003."""
 
+import dataclasses
+
 import pytest
 
 from checks.slm.multinode_not_ready import multinode_not_ready
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.fabric import Fabric
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.mounts import parse_mountinfo
 from skyrl_doctor.plan.findings import config_finding
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from support import judge, plan_of, recorded
 
 IN_JOB = {"SLURM_JOB_ID": "4711", "SLURM_JOB_NUM_NODES": "2"}
@@ -30,6 +32,15 @@ def judged(
 
 def said(*args: Plan, fabric: Fabric = FABRIC, cwd: str = "/home/me", **environ: str) -> list[tuple[Severity, str]]:
     return [(one.severity, one.message) for one in judged(*args, fabric=fabric, cwd=cwd, **environ)]
+
+
+@pytest.mark.parametrize(("starts", "unknown", "count"), [(False, "", 1), (True, "", 0), (False, "not read", 0)])
+def test_a_job_script_of_two_nodes_starts_ray(starts: bool, unknown: str, count: int) -> None:
+    value = Value("ray start", starts, Location("run.sh", 3, "ray start"), own="ray start", unknown=unknown)
+    made = dataclasses.replace(plan_of(slurm__nodes=2), own={"ray start": value})
+    assert [severity for severity, message in said(made) if "has no `ray start`" in message] == [
+        Severity.WARNING
+    ] * count
 
 
 def test_two_nodes_with_all_that_they_need() -> None:

@@ -2,16 +2,19 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects.verl.compose import Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
 from skyrl_doctor.plan.model import Problem
+from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
-from skyrl_doctor.plan.syntax.shell_values import Word
+from skyrl_doctor.plan.syntax.shell_script import Job
+from skyrl_doctor.plan.syntax.shell_values import Piece, Word
 
 _OPTIONS = {
     "--config-path": "path",
@@ -29,6 +32,7 @@ _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--ver
 """With these options Hydra prints something and does not run."""
 _SRUN = re.compile(r"(?:--ntasks|--ntasks-per-node|--nodes)(?:=(?P<value>.*))?|-[nN](?P<short>\d*)")
 """Options with which srun starts its own number of tasks."""
+_BLANK_BEHIND = re.compile(r"\\[ \t]+$")
 _WORLD = {
     "--nproc_per_node": "slurm.gpus_per_node",
     "--nproc-per-node": "slurm.gpus_per_node",
@@ -49,6 +53,11 @@ class Call:
     overrides: tuple[Given, ...] = ()
     options: dict[str, Given] = field(default_factory=dict)
     world: dict[str, Given] = field(default_factory=dict)
+    job: Job | None = None
+    environment: Mapping[str, Word] = field(default_factory=dict)
+    """The variables that only this call gets."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """The files that the script writes before it starts the call, by path."""
     srun: int | None = None
     """How many tasks srun starts: its own number, or 0 for that of the job; None without srun, or if it is unknown."""
 
@@ -66,15 +75,15 @@ class Call:
 def calls(script: Script, file: str) -> list[Call]:
     """Every call of a trainer that the script makes, in order."""
     made = (
-        _call(command, found, file)
+        _call(command, found, file, script)
         for command in script.commands
         if (found := entry_point([word.text for word in command.words])) is not None
     )
     return [call for call in made if call is not None]
 
 
-def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
-    """Problems for overrides after the end of the command, which a comment or a missing backslash ended."""
+def stray_overrides(script: Script, source: Source, call: Call) -> Iterator[Problem]:
+    """Problems for overrides after the end of the command, which a comment or the end of a line ended."""
     for command in script.commands:
         if (
             command.line <= call.line
@@ -85,13 +94,25 @@ def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
         strays = [word for word in command.words if looks_like_override(word.text)]
         more = len(strays) - 1
         others = f" and {more} more override{'s' if more > 1 else ''}" if more else ""
+        why = _end_before(source, strays[0])
         yield Problem(
-            message=f"verl does not get {strays[0].text}{others}: a comment or a missing backslash ends the command of line {call.line} before {'them' if more else 'it'}",
-            location=Location(file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
+            message=f"verl does not get {strays[0].text}{others}: {why} ends the command of line {call.line} before {'them' if more else 'it'}",
+            location=Location(source.file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
         )
 
 
-def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
+def _end_before(source: Source, stray: Word) -> str:
+    """What ends the line above a word that stands alone."""
+    lines = source.text.splitlines()
+    above = lines[stray.line - 2] if not stray.file and 2 <= stray.line <= len(lines) + 1 else ""
+    if _BLANK_BEHIND.search(above):
+        return f"line {stray.line - 1} has a blank after its backslash, which"
+    if above.lstrip().startswith("#"):
+        return f"the comment in line {stray.line - 1}"
+    return "a comment or a missing backslash"
+
+
+def _call(command: Command, entry: EntryPoint, file: str, script: Script) -> Call | None:
     """The call; None if it only prints."""
     before = command.words[: entry.at]
     texts = [word.text for word in before]
@@ -103,6 +124,9 @@ def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
         interpreter=python if python and "/" in python else None,
         entry=entry,
         world=_world(before, file),
+        job=command.job,
+        environment=dict(_own_variables(command, before)),
+        written=script.written,
         srun=_srun_tasks(before),
     )
     return made if _take(made, command.words[entry.at + 1 :]) else None
@@ -138,10 +162,21 @@ def _given(word: Word, file: str, text: str | None = None) -> Given:
     )
 
 
+def _own_variables(command: Command, before: tuple[Word, ...]) -> Iterator[tuple[str, Word]]:
+    """`A=1 python …`, `env A=1 python …`."""
+    for name, variable in command.environment.items():
+        if variable.words:
+            yield name, variable.words[0]
+    for word in before:
+        name, equals, value = word.text.partition("=")
+        if equals and name.isidentifier():
+            yield name, replace(word, pieces=(Piece(value, word.unknown),))
+
+
 def _world(words: tuple[Word, ...], file: str) -> dict[str, Given]:
     """The number of processes and nodes that torchrun gets."""
     found: dict[str, Given] = {}
-    for word, after in zip(words, (*words[1:], None), strict=True):
+    for word, after in zip_longest(words, words[1:]):
         name, equals, value = word.text.partition("=")
         if name in _WORLD and (equals or after is not None):
             found[_WORLD[name]] = _given(word, file, value) if equals or after is None else _given(after, file)

@@ -19,6 +19,10 @@ _ALIAS = re.compile(r"\$\{(?:oc\.select:)?(?P<key>[\w.]+)(?:,[^{}]*)?\}")
 """A value that is another key."""
 
 
+_WORDS_TOO = ("save_freq", "test_freq", "rollout_is_threshold")
+"""Keys that take a word beside a number: `after_each_epoch`, `0.5_4.0`."""
+
+
 @record
 class Given:
     """An override as written, before parsing."""
@@ -97,10 +101,25 @@ class Composition:
             return
         if value == {} and self.has(key) and key not in self.values:
             return  # merging an empty table changes nothing
+        self._compare_kind(key, value, given)
         self._drop(key)
         self._drop_parents(key)
         location = dataclasses.replace(given.location, key=key)
         self.values[key] = Value(key, value, location, own=key, unknown=given.unknown, span=given.span)
+
+    def _compare_kind(self, key: str, value: Any, given: Given) -> None:
+        """A word where the default is a number, or true or false, is a problem. A `${…}` may be either."""
+        default = self.values.get(key)
+        if default is None or default.written or given.unknown or not isinstance(value, str) or "${" in value:
+            return
+        kind = default.value
+        if not isinstance(kind, bool | int | float) or key.rpartition(".")[2] in _WORDS_TOO or _reads_as_number(value):
+            return
+        expected = "true or false" if isinstance(kind, bool) else "a number"
+        message = f"{key} = {value!r}; expected {expected}, since {self.label} has {kind}"
+        self.problems.append(
+            Problem(message=message, location=dataclasses.replace(given.location, key=key), fatal=False)
+        )
 
     def resolved(self, environ: Mapping[str, str]) -> dict[str, Value]:
         """Every value with its interpolations resolved."""
@@ -253,6 +272,14 @@ class Composition:
         if isinstance(raw, list):
             return [self._value(item, key, environ) for item in raw]
         return raw
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _as_written(text: str) -> Override:

@@ -11,10 +11,12 @@ from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolv
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
+from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import release_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
@@ -34,23 +36,39 @@ def read_command(
     verl_version: str | None = None,
 ) -> Reading:
     """Reads a script or a command line with these calls of a trainer of verl or of a recipe; `broken` is its syntax error."""
-    environ = machine.environ()
     call = found[-1]
+    elsewhere = sorted({other.line for other in found if other.line != call.line})
+    *others, last = [
+        _read_call(machine, source, script, one, broken, verl_version)
+        for one in found[-MOST_RUNS:]
+        if one.line == call.line
+    ]
+    if elsewhere:
+        lines = ", ".join(map(str, elsewhere))
+        message = (
+            f"{len(elsewhere) + 1} calls of {call.entry.name} found; only the last one is checked, not line {lines}"
+        )
+        note = Problem(message=message, location=Location(source.file, call.line, None), fatal=False)
+        *others, last = [dataclasses.replace(one, problems=(*one.problems, note)) for one in (*others, last)]
+    return dataclasses.replace(last, others=tuple(others))
+
+
+def _read_call(
+    machine: Machine, source: Source, script: Script, call: Call, broken: Problem | None, verl_version: str | None
+) -> Reading:
+    environ = machine.environ()
     judged = judge(machine, call, source.file, environ, verl_version)
-    problems = [*judged.composed.problems, *stray_overrides(script, source.file, call)]
+    problems = [*judged.composed.problems, *stray_overrides(script, source, call)]
     problems += [broken] if broken is not None else []
-    if len(found) > 1:
-        lines = ", ".join(str(other.line) for other in found[:-1])
-        message = f"{len(found)} calls of {call.entry.name} found; only the last one is checked, not line {lines}"
-        problems.append(Problem(message=message, location=Location(source.file, call.line, None), fatal=False))
     extra = [
         *_python_values(call, source.file),
         *_world_values(call),
         *_exports(script, source.file),
-        *directives(script, source.file),
+        *directives(script, source.file, call.job),
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
-    job = {value.own: value for value in (*job_values(script, source.file), *_srun(call, source.file))}
+    beside = (*job_values(script, source.file, call.job), *_srun(call, source.file), *ray_values(script, call, source))
+    job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
     own = {**reading.own, **job}

@@ -11,7 +11,7 @@ from skyrl_doctor.plan.dialects.verl.command import Call
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
-from skyrl_doctor.plan.dialects.verl.tree import Entry, Files, OnDisk, Search, hydra_main
+from skyrl_doctor.plan.dialects.verl.tree import Entry, Files, OnDisk, Search, Written, hydra_main
 from skyrl_doctor.plan.dialects.verl.versions import CONFIG, Verl
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.source import Source
@@ -160,8 +160,15 @@ def _start(call: Call, verl: Verl, place: Place) -> _Start:
     start = _Start(files, folder, call.config_name or found.name)
     option = call.options.get("path")
     if option is not None:
-        start.files, start.folder = _folder(option, files, verl, place, base=base)
+        written = _written_folder(call, option.text)
+        start.files, start.folder = written or _folder(option, files, verl, place, base=base)
     return start
+
+
+def _written_folder(call: Call, path: str) -> tuple[Files, str] | None:
+    """The folder of files that the script itself writes; None if it writes none there."""
+    written, folder = Written(call.written), path.rstrip("/")
+    return (written, folder) if written.has_folder(folder) else None
 
 
 def _in_verl(files: Files, folder: str, verl: Verl) -> tuple[Files, str]:
@@ -203,7 +210,7 @@ def _searchpath(call: Call, main: Mapping[str, Any], verl: Verl, place: Place) -
                 listed = _listed(parse(given.text).value)
             except OverrideError:
                 listed = [given.text]
-    places = [(path, _of_path(path, verl, place)) for path in (*paths, *listed)]
+    places = [(path, _written_folder(call, path) or _of_path(path, verl, place)) for path in (*paths, *listed)]
     missing = next((path for path, found in places if found is None), "")
     return [found for _, found in places if found is not None], missing
 

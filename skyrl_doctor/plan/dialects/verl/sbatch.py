@@ -8,6 +8,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.syntax.sbatch import options
 from skyrl_doctor.plan.syntax.shell import Script
+from skyrl_doctor.plan.syntax.shell_script import Job
 
 TRAPS = "trap"
 """The signals that the script handles, as its own value of the plan."""
@@ -42,11 +43,15 @@ _MEMORY = re.compile(r"(?P<number>\d+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
 _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 
 
-def directives(script: Script, file: str) -> Iterator[Value]:
-    """The values of the options that the plan has a key for; other options are ignored."""
+def directives(script: Script, file: str, job: Job | None = None) -> Iterator[Value]:
+    """The values of the options that the plan has a key for; other options are ignored.
+
+    `job` is the job that the script itself submits, if the run is part of one.
+    """
+    file = job.file or file if job is not None else file
     found: dict[str, Value] = {}
     features: Value | None = None
-    for line, name, text in _lines(script):
+    for line, name, text in job_lines(script, job):
         own = f"#SBATCH {name}"
         location = Location(file, line, own)
         same = [f"#SBATCH {one}" for one in _NAMES.get(name, (name,))]
@@ -62,14 +67,15 @@ def directives(script: Script, file: str) -> Iterator[Value]:
     yield from reversed(found.values())  # of an option with two values, the number has its name
 
 
-def job_values(script: Script, file: str) -> Iterator[Value]:
+def job_values(script: Script, file: str, job: Job | None = None) -> Iterator[Value]:
     """What else decides how often and how long the program runs: tasks, the signal before the limit, srun and traps."""
-    for line, name, text in _lines(script):
+    place = job.file or file if job is not None else file
+    for line, name, text in job_lines(script, job):
         key = f"#SBATCH {_TASKS.get(name, name)}"
         if name in _TASKS and text.isdigit() and len(text) < 10:
-            yield Value(key, int(text), Location(file, line, key), own=key)
+            yield Value(key, int(text), Location(place, line, key), own=key)
         elif name == "--signal" and text:
-            yield Value(key, text, Location(file, line, key), own=key)
+            yield Value(key, text, Location(place, line, key), own=key)
     traps = [command for command in script.commands if command.name == "trap"]
     words = [word for command in traps for word in command.words[2:]]
     unread = next((f"{name} is not read" for name in script.sourced), "")
@@ -85,7 +91,7 @@ def _signal_name(text: str) -> str:
     return text.upper().removeprefix("SIG")
 
 
-def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
+def job_lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str]]:
     """Line, name and text of each option that sbatch reads: above the body. None of several jobs in one.
 
     None either of a job that hands the run to a Ray cluster elsewhere: the options are not the run's.
@@ -95,6 +101,8 @@ def _lines(script: Script) -> Iterator[tuple[int, str, str]]:
         for line, text in script.comments
         if text.startswith("#SBATCH") and (not script.body_line or line < script.body_line)
     ]
+    if job is not None:
+        read = list(job.lines)
     if any(text.split()[1:2] == ["hetjob"] for _, text in read) or _submits_elsewhere(script):
         return
     for line, comment in read:

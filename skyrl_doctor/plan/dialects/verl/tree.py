@@ -3,7 +3,7 @@
 import functools
 import os.path
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -69,12 +69,7 @@ class OnDisk:
 
     def _config(self, path: str) -> Config | None:
         text = self.text(path)
-        if text is None:
-            return None
-        try:
-            return _parsed(path, text)
-        except UsageError as error:
-            raise ComposeError(str(error).removeprefix("target ")) from None
+        return None if text is None else config_of(path, text)
 
     def text(self, path: str) -> str | None:
         """The text of a file, or None if it cannot be read."""
@@ -88,10 +83,30 @@ class OnDisk:
         return os.path.normpath(os.path.join(self.root, path))
 
 
-@functools.lru_cache(maxsize=_KEPT)
-def _parsed(path: str, text: str) -> Config:
-    """The scripts of a checkout all compose the same few files."""
-    return Config.of(text, tree(Source(path, text)))
+@record
+class Written:
+    """The files that a script writes before it starts the run, by path."""
+
+    texts: Mapping[str, str]
+
+    def load(self, path: str) -> Config | None:
+        text = self.texts.get(f"{path}.yaml")
+        return None if text is None else config_of(f"{path}.yaml", text)
+
+    def has_folder(self, path: str) -> bool:
+        return any(name.startswith(f"{path}/") for name in self.texts)
+
+    def entry(self, module: str) -> Entry | None:  # noqa: ARG002 -- the protocol's
+        return None
+
+
+@functools.lru_cache(maxsize=_KEPT)  # the scripts of a checkout all compose the same few files
+def config_of(path: str, text: str) -> Config:
+    """The configuration of a file's text. Raises ComposeError."""
+    try:
+        return Config.of(text, tree(Source(path, text)))
+    except UsageError as error:
+        raise ComposeError(str(error).removeprefix("target ")) from None
 
 
 @record

@@ -58,12 +58,12 @@ def test_two_files_each_at_their_lines() -> None:
 def test_a_shell_value_that_is_a_variable_is_left_to_the_user() -> None:
     (proposal,) = repaired(texts(BROKEN)).proposals
     assert changed(proposal) == [
-        "-     data.train_batch_size=$N \\",
-        "+     data.train_batch_size=4 \\",
         "-     actor_rollout_ref.rollout.max_model_len=4096 \\",
         "+     actor_rollout_ref.rollout.max_model_len=5120 \\",
     ]
-    assert proposal.left == ()  # the remedies of the other findings say what to do by hand
+    assert proposal.left == (
+        "CFG002 (line 7): data.train_batch_size = 4: change it by hand: the file has data.train_batch_size=$N",
+    )
 
 
 def test_a_key_that_is_not_there_goes_under_its_table() -> None:

@@ -20,7 +20,8 @@ def changed(text: str, change: Set | Move | Remove, line: int | None = None) -> 
         (f"{HEAD}  {BATCH}=4 # é\n", f"{HEAD}  {BATCH}=8 # é\n"),
         (f"{HEAD}  '{BATCH}=4'\n", f"{HEAD}  '{BATCH}=8'\n"),
         (f'{HEAD}  {BATCH}="4"', f'{HEAD}  {BATCH}="8"'),
-        (f"B=4\n{HEAD}  {BATCH}=$B\n", f"B=4\n{HEAD}  {BATCH}=8\n"),
+        (f"{HEAD}  {BATCH}=${{B:-4}}\n", f"{HEAD}  {BATCH}=${{B:-8}}\n"),
+        (f'{HEAD}  {BATCH}="${{B:-4}}"\n', f'{HEAD}  {BATCH}="${{B:-8}}"\n'),
         (f"{HEAD}  ++{BATCH}=4\n", f"{HEAD}  ++{BATCH}=8\n"),
         (f"{HEAD}  {N}=4 \\\n  {N}=8\n", f"{HEAD}  {N}=4 \\\n  {N}=8 \\\n  {BATCH}=8\n"),
         (f"A=(\n  {N}=4\n)\n{HEAD} " + '"${A[@]}"\n', f"A=(\n  {N}=4\n  {BATCH}=8\n)\n{HEAD} " + '"${A[@]}"\n'),
@@ -63,6 +64,13 @@ def test_renames_the_key_of_one_word() -> None:
 @pytest.mark.parametrize(
     ("text", "change", "line", "reason"),
     [
+        (f"B=4\n{HEAD}  {BATCH}=$B\n", Set(BATCH, "8"), None, f"change it by hand: the file has {BATCH}=$B"),
+        (
+            f"B=4\n{HEAD}  {BATCH}=$((B * 2))\n",
+            Set(BATCH, "9"),
+            None,
+            f"change it by hand: the file has {BATCH}=$((B * 2))",
+        ),
         (f"A={BATCH}=4\n{HEAD} $A\n", Set(BATCH, "8"), None, "change it by hand: the file has $A"),
         (f"{HEAD} {N}=8\n", Remove(N), 3, f"remove {N} by hand"),
         (f"{HEAD} {N}=8\n", Move("a.b", "a.c"), 3, "rename a.b to a.c by hand: line 3 has it 0 times"),

@@ -79,12 +79,56 @@ def test_what_hydra_would_refuse_is_a_problem_each() -> None:
     assert found.own["mine.own"].value == 1
 
 
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (" \\ \n", "line 1 has a blank after its backslash, which"),
+        (" \\\n# note\n", "the comment in line 2"),
+        ("\n", "a comment or a missing backslash"),
+    ],
+)
+def test_the_end_of_a_command_is_explained(end: str, why: str) -> None:
+    made = plan(f"python3 -m verl.trainer.main_ppo trainer.nnodes=1{end}  trainer.total_epochs=2\n", "run.sh")
+    messages = [problem.message for problem in made.problems]
+    assert messages == [f"verl does not get trainer.total_epochs=2: {why} ends the command of line 1 before it"]
+
+
+def test_a_word_in_the_place_of_a_number_is_a_warning() -> None:
+    words = "trainer.total_epochs=many actor_rollout_ref.actor.use_kl_loss=yes_please trainer.save_freq=10 actor_rollout_ref.actor.optim.lr=1e-6"
+    made = plan(f"python3 -m verl.trainer.main_ppo {words}", "run.sh")
+    label = "verl 0.9.1 (the newest release that knows these keys)"
+    assert [(problem.message, problem.fatal) for problem in made.problems] == [
+        (f"trainer.total_epochs = 'many'; expected a number, since {label} has 30", False),
+        (f"actor_rollout_ref.actor.use_kl_loss = 'yes_please'; expected true or false, since {label} has False", False),
+    ]
+
+
+def test_an_old_key_of_the_supervised_trainer_has_its_new_name() -> None:
+    made = plan("torchrun -m verl.trainer.sft_trainer model.partial_pretrain=m", "run.sh")
+    (problem,) = made.problems
+    assert problem.message.endswith("no release has it, did you mean model.path?")
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [
+        ("#!/bin/bash\n#SBATCH --nodes=2\n", False),
+        ("#!/bin/bash\n#SBATCH --nodes=2\nsrun ray start --head &\n", True),
+        ("#!/bin/bash\n", None),
+    ],
+)
+def test_a_job_says_whether_it_starts_ray(before: str, value: bool | None) -> None:
+    made = plan(f"{before}python3 -m verl.trainer.main_ppo trainer.nnodes=2", "run.sh")
+    found = made.own.get("ray start")
+    assert (None if found is None else found.value) is value
+
+
 def test_a_comment_ends_the_command() -> None:
     text = "python3 -m verl.trainer.main_ppo \\\n    data.train_batch_size=4 \\\n    # note \\\n    trainer.nnodes=2\n"
     found = plan(text)
     assert found.problems == (
         Problem(
-            message="verl does not get trainer.nnodes=2: a comment or a missing backslash ends the command of line 1 before it",
+            message="verl does not get trainer.nnodes=2: the comment in line 3 ends the command of line 1 before it",
             location=Location("run.sh", 4, "trainer.nnodes"),
         ),
     )

@@ -1,0 +1,115 @@
+"""Scripts that a script submits, starts or writes: sbatch with a here-document or --wrap, srun bash FILE, ssh, tmux."""
+
+import pytest
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+
+RUN = "python3 -m verl.trainer.main_ppo data.train_batch_size=96 trainer.nnodes=2"
+JOB = f"#!/bin/bash\n#SBATCH --gres=gpu:4\n{RUN}\n"
+
+
+def plan(text: str, **beside: str) -> Plan:
+    """The plan of run.sh, with these files beside it."""
+    answers = {f"read {name}": content for name, content in {"run.sh": text, **beside}.items()}
+    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), ("run.sh",))
+
+
+def batch(made: Plan) -> tuple[object, str, int | None]:
+    found = made.own["data.train_batch_size"]
+    assert found.location is not None
+    return found.value, found.location.file, found.location.line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"sbatch <<'EOF'\n{JOB}EOF\n", 4),
+        (f"sbatch -N 2 <<EOF\n{JOB}EOF\n", 4),
+        (f"cat <<EOF | sbatch\n{JOB}EOF\n", 4),
+        (f"cat > job.sh <<'EOF'\n{JOB}EOF\nsbatch job.sh\n", 4),
+        (f"cat <<EOF > job.sh && sbatch job.sh\n{JOB}EOF\n", 4),
+        (f"tee job.sh <<EOF >/dev/null\n{JOB}EOF\nbash job.sh\n", 4),
+        (f"sbatch --gres=gpu:4 --wrap '{RUN}'\n", 1),
+        (f'sbatch --gres=gpu:4 --wrap="{RUN}"\n', 1),
+        (f"ssh -p 22 node1 'cd /w && {RUN}'\n", 1),
+        (f"ssh node1 bash -s <<'EOF'\n{RUN}\nEOF\n", 2),
+        (f"tmux new-session -d -s train '{RUN}'\n", 1),
+        (f"tmux send-keys -t train '{RUN}' C-m\n", 1),
+        (f"bash <<'EOF'\n{RUN}\nEOF\n", 2),
+    ],
+)
+def test_a_script_inside_is_read_at_its_place(text: str, line: int) -> None:
+    made = plan(text)
+    assert batch(made) == (96, "run.sh", line)
+    span = made.own["data.train_batch_size"].span
+    assert span is not None
+    assert text.encode()[slice(*span)] == b"data.train_batch_size=96"
+
+
+@pytest.mark.parametrize("start", ["srun bash inner.sh", "bash inner.sh", "./inner.sh", "sbatch -p gpu inner.sh", "exec nice -n 5 bash inner.sh"])  # fmt: skip
+def test_a_script_that_is_started_is_read(start: str) -> None:
+    made = plan(f"#!/bin/bash\n{start}\n", **{"./inner.sh": JOB, "inner.sh": JOB})
+    assert batch(made) == (96, start.split()[-1], 3)
+
+
+def test_srun_in_front_of_a_script_starts_what_is_inside() -> None:
+    made = plan("#!/bin/bash\nsrun --ntasks=4 bash inner.sh\n", **{"inner.sh": JOB})
+    assert made.own["srun"].value == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "gpus", "file", "line"),
+    [
+        (f"sbatch <<'EOF'\n{JOB}EOF\n", 4, "run.sh", 3),
+        (f"sbatch --gres=gpu:8 <<'EOF'\n{JOB}EOF\n", 8, "run.sh", 1),
+        (f"sbatch --gres=gpu:2 --wrap '{RUN}'\n", 2, "run.sh", 1),
+        ("sbatch inner.sh\n", 4, "inner.sh", 2),
+        ("sbatch inner.sh\nsbatch --gres=gpu:1 after.sh\n", 4, "inner.sh", 2),
+    ],
+)
+def test_the_options_of_a_job_are_those_of_its_own_run(text: str, gpus: int, file: str, line: int) -> None:
+    made = plan(text, **{"inner.sh": JOB, "after.sh": "#!/bin/bash\necho done\n"})
+    found = made.own["#SBATCH --gres"]
+    assert found.location is not None
+    assert (found.value, found.location.file, found.location.line) == (gpus, file, line)
+
+
+def test_a_job_gets_the_variables_of_slurm_and_of_its_submission() -> None:
+    text = "export BS=96\nsbatch --export=ALL,N=3 <<'EOF'\n#SBATCH --nodes=2\npython3 -m verl.trainer.main_ppo data.train_batch_size=$BS trainer.nnodes=$SLURM_NNODES actor_rollout_ref.rollout.n=$N\nEOF\n"
+    made = plan(text)
+    values = [made.own[key].value for key in ("data.train_batch_size", "trainer.nnodes", "actor_rollout_ref.rollout.n")]
+    assert values == [96, 2, 3]
+
+
+def test_an_unquoted_here_document_has_the_variables_of_its_script() -> None:
+    text = 'for BS in 96; do\nsbatch <<EOF\npython3 -m verl.trainer.main_ppo data.train_batch_size=$BS "trainer.experiment_name=a\\$b"\nEOF\ndone\n'
+    made = plan(text)
+    assert (made.own["data.train_batch_size"].value, made.own["trainer.experiment_name"].unknown) == (
+        96,
+        "b is not set here",
+    )
+
+
+def test_a_yaml_that_the_script_writes_is_composed() -> None:
+    text = (
+        "mkdir -p conf\ncat > conf/mine.yaml <<EOF\nhydra:\n  searchpath:\n    - pkg://verl.trainer.config\n"
+        "defaults:\n  - ppo_trainer\n  - _self_\ndata:\n  train_batch_size: 96\nEOF\n"
+        "python3 -m verl.trainer.main_ppo --config-path $PWD/conf --config-name mine trainer.nodes=2\n"
+    )
+    text = text.replace("conf/mine", "/w/conf/mine").replace("$PWD/conf", "/w/conf")
+    made = plan(text)
+    assert made.own["data.train_batch_size"].value == 96
+    assert [problem.location.key for problem in made.problems] == ["trainer.nodes"]
+
+
+def test_a_script_that_is_not_here_is_named() -> None:
+    with pytest.raises(UsageError, match=r"line 2 starts /w/inner\.sh, which cannot be read from here"):
+        plan("#!/bin/bash\nsrun --container-image=x.sqsh bash /w/inner.sh\n")
+
+
+def test_scripts_that_start_each_other_end() -> None:
+    with pytest.raises(UsageError, match="starts"):
+        plan("bash b.sh\n", **{"run.sh": "bash b.sh\n", "b.sh": "bash run.sh\n"})
