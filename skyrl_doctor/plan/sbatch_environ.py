@@ -5,10 +5,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 
+from skyrl_doctor.plan.syntax.sbatch import options
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
-
-from skyrl_doctor.plan.syntax.sbatch import options
 
 _NODES, _TASKS, _TASKS_PER_NODE, _GPUS_PER_NODE = "--nodes", "--ntasks", "--ntasks-per-node", "--gpus-per-node"
 _LONG = {"-N": _NODES, "-n": _TASKS, "-c": "--cpus-per-task"}
@@ -21,8 +20,6 @@ _NAMES = {
     "--gres": ("SLURM_GPUS_ON_NODE",),
 }
 _NUMBER = re.compile(r"(?:gpu:)?(?P<count>[1-9]\d{0,8})", re.ASCII)
-
-
 TASK = "SLURM_ARRAY_TASK_ID"
 _ARRAY = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})(?::(?P<step>[1-9]\d{0,8}))?)?", re.ASCII)
 MOST_RUNS = 16
@@ -52,9 +49,9 @@ def array_tasks(text: str) -> tuple[str, ...]:
     """The numbers of the first tasks that `--array` starts: `0-5`, `1,3,9`, `0-15:4%2`."""
     listed = ""
     for line in _lines(text):
-        found = _LINE.fullmatch(line)
-        if found is not None and found["name"] in ("--array", "-a"):
-            listed = found["value"].partition("%")[0]
+        for name, value in options(line):
+            if name in ("--array", "-a"):
+                listed = value.partition("%")[0]
     made: list[str] = []
     for part in listed.split(",") if listed else ():
         numbers = _ARRAY.fullmatch(part)
@@ -67,16 +64,16 @@ def array_tasks(text: str) -> tuple[str, ...]:
     return tuple(made[:MOST_RUNS])
 
 
-def job_of(options: Sequence[Word], script: str, line: int, file: str) -> Job:
+def job_of(words: Sequence[Word], script: str, line: int, file: str) -> Job:
     """What sbatch reads of a job: the #SBATCH lines of its script, which begins at `line`, then the words before it."""
     last = sum(1 for _ in _head(script))
     lines = [
         (line + number, text) for number, text in enumerate(script.splitlines()[:last]) if text.startswith("#SBATCH")
     ]
-    return Job((*lines, *_options(options)), file)
+    return Job((*lines, *_as_lines(words)), file)
 
 
-def _options(words: Sequence[Word]) -> Iterator[tuple[int, str]]:
+def _as_lines(words: Sequence[Word]) -> Iterator[tuple[int, str]]:
     """Each option of sbatch's own as the #SBATCH line that says the same."""
     for word, after in zip_longest(words, words[1:]):
         if word.text.startswith("-"):
