@@ -1,12 +1,16 @@
 """An examination of several runs gathers the facts of the machine once."""
 
 from pathlib import Path
+from typing import TypeVar
 
 from skyrl_doctor.core.model import Status
 from skyrl_doctor.examination import Options, run_all
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
 from support import MACHINES
+
+T = TypeVar("T")
 
 
 class Counting(RecordedMachine):
@@ -14,9 +18,9 @@ class Counting(RecordedMachine):
 
     reads = 0
 
-    def environ(self) -> dict[str, str]:
-        type(self).reads += 1
-        return dict(super().environ())
+    def answer(self, query: q.Query[T]) -> T:
+        type(self).reads += isinstance(query, q.Environ)
+        return super().answer(query)
 
 
 def examined(folder: Path, count: int) -> tuple[int, list[Status]]:

@@ -142,7 +142,7 @@ def test_directories_binaries_and_giants_are_refused(tmp_path: Path) -> None:
     (big := tmp_path / "big.toml").write_bytes(b"# " + b"x" * (10 << 20))
     (binary := tmp_path / "binary.toml").write_bytes(bytes(range(256)))
     cases = {
-        str(tmp_path): f"target {tmp_path}: Is a directory",
+        str(tmp_path): f"target {tmp_path}: Is a directory; name its files, such as {tmp_path}/*.sh",
         str(big): f"target {big}: larger than 4 MiB, too large for a configuration",
         str(binary): f"target {binary}: not UTF-8 text (byte 128), so not a configuration",
         f"{tmp_path}/none": f"target {tmp_path}/none: no such file or directory",
