@@ -8,8 +8,8 @@ counts only where max_tokens is larger than it.
 
 ## Why it breaks training
 vLLM rejects the request. Under prime-rl and SkyRL-agent the rejection is only in the server's log, and the run hangs
-at `0/8 rollouts` until its time limit. verl lowers the number instead, in every release, so answers are cut short; a
-prompt that fills the whole context ends the run there too.
+at `0/8 rollouts` until its time limit. verl lowers the number instead, in every release, so answers are cut short;
+a prompt that fills the whole context ends the run there too.
 
 ## How to fix
 Set max_tokens to the number in the finding, or raise max_model_len if memory allows it.
