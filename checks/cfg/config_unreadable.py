@@ -30,7 +30,7 @@ from skyrl_doctor.plan.prime_renames import judged_by_name
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     if required(plan).skipped and not plan.problems:
         raise NotApplicable("; ".join(plan.skipped))
-    if plan.unchecked and not plan.problems:
+    if plan.unchecked and not any(problem.fatal for problem in plan.problems):
         raise CouldNotLook("; ".join(plan.unchecked))
     judged_elsewhere = judged_by_name(plan)
     for problem in plan.problems:

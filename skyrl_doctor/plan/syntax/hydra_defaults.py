@@ -138,9 +138,10 @@ class _Entry:
 
     @property
     def path(self) -> str:
+        """The file's path without its suffix, which a defaults list may write."""
+        text = str(self.option).removesuffix(".yaml").removesuffix(".yml")
         if self.group is not None:
-            return f"{self.folder}/{self.option}"
-        text = str(self.option)
+            return f"{self.folder}/{text}"
         return text[1:] if text.startswith("/") else f"{self.base}/{text}" if self.base else text
 
     def final_package(self, *, with_header: bool = True) -> str:

@@ -64,6 +64,8 @@ def test_keys_that_could_not_be_checked_are_no_pass() -> None:
     unchecked = Plan(("run.sh",), "verl", unchecked=(reason,))
     assert verdict("CFG004", unchecked) == (Status.UNKNOWN, reason)
     place = Location("run.sh", 3, "a.b")
+    warned = Problem(message="one", location=place, fatal=False)
+    assert verdict("CFG004", Plan(("run.sh",), "verl", problems=(warned,), unchecked=(reason,)))[0] is Status.UNKNOWN
     with_problem = Plan(("run.sh",), "verl", problems=(Problem(message="one", location=place),), unchecked=(reason,))
     assert [(one.message, one.severity) for one in config_unreadable(with_problem)] == [
         ("one", Severity.ERROR),

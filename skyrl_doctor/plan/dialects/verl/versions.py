@@ -151,7 +151,8 @@ def _editable(machine: Machine, info: str) -> str | None:
 
 
 def _checkout(machine: Machine, folders: Sequence[str]) -> Verl | None:
-    for folder in folders:
+    """The nearest checkout: a folder above the script, or the `src` or the submodule `verl` of one."""
+    for folder in (place for above in folders for place in (above, f"{above}/src", f"{above}/verl")):
         files = OnDisk(machine, folder)
         if files.has_folder(CONFIG):
             return Verl(_version_of(machine, folder), files, Origin.CHECKOUT, folder)

@@ -55,6 +55,10 @@ def test_groups_packages_and_references() -> None:
     assert made(MAIN, Choice("engine", "big")) == {"engine": "big", "model": {"actor": {"lr": 3, "split": 4}}}
 
 
+def test_a_defaults_list_may_write_the_suffix_of_a_file() -> None:
+    assert made("defaults:\n  - engine: dp.yaml\n  - extra/more.yaml\n") == {"engine": "dp", "extra": {"a": 1}}
+
+
 def test_the_place_of_self_decides_who_wins() -> None:
     first = MAIN.replace("  - _self_\n", "").replace("defaults:\n", "defaults:\n  - _self_\n")
     assert made(first)["model"]["actor"]["lr"] == 1

@@ -66,6 +66,13 @@ def test_a_checkout_around_the_script_judges_it(tmp_path: Path) -> None:
     assert told(plan(old / "examples/grpo", GRAD_OFFLOAD)) == [(False, message)]
 
 
+@pytest.mark.parametrize("below", ["src", "verl"])
+def test_a_checkout_may_hold_verl_as_a_source_folder_or_a_submodule(tmp_path: Path, below: str) -> None:
+    root = write_tree(tmp_path / "fork" / below, "0.9.1")
+    message = f"verl of the checkout {root} has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(plan(tmp_path / "fork/scripts/train", GRAD_OFFLOAD)) == [(True, message)]
+
+
 def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
     message = (
         f"judged by verl 0.9.0, the newest release that knows these keys; verl 0.9.1 lacks {KEY} "
