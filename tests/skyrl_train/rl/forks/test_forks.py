@@ -61,6 +61,13 @@ def test_a_program_and_a_module_run_as_main(run: Run, tmp_path: Path) -> None:
     assert run("-m", "json.tool", "/dev/stdin", input="[1]").stdout == "[\n    1\n]\n"
 
 
+def test_a_copy_that_ends_at_once_has_its_number_and_its_end_in_one_packet() -> None:
+    server, client = socket.socketpair()
+    with server, client:
+        server.sendall(b"14973\n9\n")
+        assert (launcher.number_from(client), launcher.number_from(client)) == (14973, 9)
+
+
 @pytest.mark.parametrize(
     ("code", "status"),
     [("import sys; sys.exit(3)", 3), ("raise ValueError('why')", 1), ("import os; os.kill(os.getpid(), 9)", -9)],
