@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from skyrl_doctor import inventory
+from skyrl_doctor.ahead import ask_ahead
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
@@ -20,7 +21,7 @@ from skyrl_doctor.core.gather import FactResult, Gathering, needing
 from skyrl_doctor.core.model import Role, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import Registry, discover
-from skyrl_doctor.core.select import select
+from skyrl_doctor.core.select import Selection, select
 from skyrl_doctor.core.time_limit import call_within
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
@@ -104,21 +105,34 @@ class Context:
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
-    """Reads the plan and finds the checks. `reader` reads the targets, which are local even if `machine` is a recording."""
+    """Finds the checks and reads the plan. `reader` reads the targets, which are local even if `machine` is a recording."""
+    context = _prepared(RememberedMachine(machine), options)
     plan = _in_time(
         options, lambda: load(reader, options.targets, verl_version=options.verl_version), "reading the target"
     )
-    return _context(machine, plan, options)
+    return dataclasses.replace(context, plan=plan)
 
 
-def _context(machine: Machine, plan: Plan, options: Options) -> Context:
+def _prepared(machine: RememberedMachine, options: Options) -> Context:
+    """The inputs but for the plan; what takes long on this machine is being asked."""
+    context = _context(machine, options)
+    if not options.structure_only:
+        ask_ahead(machine, context.registry, context.roles, _select(context, options).run, options.deadline_s)
+    return context
+
+
+def _context(machine: Machine, options: Options) -> Context:
     registry = discover()
     if not options.structure_only:
-        return Context(machine, registry, plan, _roles(machine, options), registry.checks, {})
-    if not plan:
+        return Context(machine, registry, Plan(), _roles(machine, options), registry.checks, {})
+    if not options.targets:
         raise UsageError("--structure-only checks a configuration; pass a TARGET")
     checks, absent = config_only(registry.checks)
-    return Context(machine, registry, plan, Roles(frozenset(Role), asked=False), checks, absent)
+    return Context(machine, registry, Plan(), Roles(frozenset(Role), asked=False), checks, absent)
+
+
+def _select(context: Context, options: Options) -> Selection:
+    return select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
 
 
 def _roles(machine: Machine, options: Options) -> Roles:
@@ -148,13 +162,13 @@ def run_all(machine: Machine, reader: Machine, options: Options, *, observe: Obs
         machine.close()
 
 
-def _run_all(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Batch:
+def _run_all(machine: RememberedMachine, reader: Machine, options: Options, observe: Observer) -> Batch:
+    prepared = _prepared(machine, options)
     plans, refused = _plans(reader, options)
     reports: list[Report] = []
-    context: Context | None = None
     facts: dict[type, FactResult] = {}
     for plan in plans:
-        context = _context(machine, plan, options) if context is None else dataclasses.replace(context, plan=plan)
+        context = dataclasses.replace(prepared, plan=plan)
         own = dataclasses.replace(options, targets=plan.targets)
         if reports:  # each run has the time limit for itself
             own = dataclasses.replace(own, started=time.monotonic())
@@ -200,7 +214,7 @@ def _run(machine: Machine, reader: Machine, options: Options, observe: Observer)
 def _report(context: Context, gathering: Gathering, reader: Machine, options: Options, observe: Observer) -> Report:
     machine = context.machine
     known = {check.id for check in context.registry.checks}
-    chosen = select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
+    chosen = _select(context, options)
     if not (chosen.run or chosen.skipped):
         raise UsageError("no check left to run: --ignore removes every check that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")

@@ -1,5 +1,6 @@
-"""A machine that is asked for several runs: what takes a process or a request is asked once."""
+"""A machine that is asked by several readers: what takes a process or a request is asked once."""
 
+import threading
 from typing import Any, TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
@@ -11,23 +12,32 @@ T = TypeVar("T")
 SLOW = (q.Run, q.Ask, Get)
 
 
+class _Answer:
+    """Who asks while the same query is under way waits for its answer."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.is_known = False
+        self.value: Any = None
+
+
 class RememberedMachine(Machine):
     """Gives the first answer again to the same query, also where the answer was a refusal."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._answers: dict[str, Any] = {}
+        self._answers: dict[str, _Answer] = {}
 
     def answer(self, query: q.Query[T]) -> T:
         if not isinstance(query, SLOW):
             return self._machine.answer(query)
-        key = repr(query)  # with its limit and its environment
-        if key not in self._answers:
-            self._answers[key] = self._first(query)
-        answer = self._answers[key]
-        if isinstance(answer, CouldNotLook):
-            raise answer
-        return answer  # type: ignore[no-any-return] # what this query was answered
+        answer = self._answers.setdefault(repr(query), _Answer())  # with its limit and its environment
+        with answer.lock:
+            if not answer.is_known:
+                answer.value, answer.is_known = self._first(query), True
+        if isinstance(answer.value, CouldNotLook):
+            raise answer.value
+        return answer.value  # type: ignore[no-any-return] # what this query was answered
 
     def _first(self, query: q.Query[T]) -> T | CouldNotLook:
         try:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from skyrl_train.contracts.lazy_pattern import LazyPattern
+
 START = r"(?<![A-Za-z0-9_])"
 _WORD = "[A-Za-z0-9_-]"
 
@@ -16,18 +18,18 @@ class Form(NamedTuple):
     """`pattern` has a group `value`, or all that it matches is the secret."""
 
     markers: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: LazyPattern
 
 
 def _key(*prefixes: str, rest: str = r"[A-Za-z0-9_-]{16,}") -> Form:
-    return Form(prefixes, re.compile(f"{START}(?:{'|'.join(map(re.escape, prefixes))}){rest}"))
+    return Form(prefixes, LazyPattern(f"{START}(?:{'|'.join(map(re.escape, prefixes))}){rest}"))
 
 
 _PEM = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
 
 FORMS = (
-    Form(("PRIVATE KEY",), re.compile(_PEM, re.DOTALL)),
-    Form(("Private-Lines:",), re.compile(r"Private-Lines: \d{1,4}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{1,80}(?:\r?\n|\Z))+)")),
+    Form(("PRIVATE KEY",), LazyPattern(_PEM, re.DOTALL)),
+    Form(("Private-Lines:",), LazyPattern(r"Private-Lines: \d{1,4}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{1,80}(?:\r?\n|\Z))+)")),
     _key("hf_", rest=r"[A-Za-z0-9]{16,}"),
     _key("api_org_", rest=r"[A-Za-z0-9]{20,}"),
     _key("ghp_", "gho_", "ghu_", "ghs_", "ghr_", rest=r"[A-Za-z0-9]{20,}"),
@@ -35,49 +37,51 @@ FORMS = (
     _key("glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-", "glft-"),
     _key("wandb_v1_", "wandb_v2_", rest=r"\w{16,}"),
     # `sk-learn-contrib-extensions` has no digit.
-    Form(("sk-", "pk-", "rk-"), re.compile(rf"{START}[spr]k-(?={_WORD}{{0,200}}\d){_WORD}{{16,}}")),
+    Form(("sk-", "pk-", "rk-"), LazyPattern(rf"{START}[spr]k-(?={_WORD}{{0,200}}\d){_WORD}{{16,}}")),
     _key("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"),
-    Form(("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
+    Form(("AKIA", "ASIA"), LazyPattern(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
     _key("AIza", rest=r"[\w-]{30,}"),
     _key("ya29.", "1//0", rest=r"[\w.-]{20,}"),
     _key("GOCSPX-"),
     _key("xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", rest=r"[\w.-]{10,}"),
-    Form((".",), re.compile(rf"{START}[MNO][A-Za-z0-9_-]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,40}}")),  # Discord
-    Form((":AA",), re.compile(r"(?<!\d)\d{8,11}:AA[\w-]{32,34}(?![\w-])")),  # Telegram
+    Form((".",), LazyPattern(rf"{START}[MNO][A-Za-z0-9_-]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,40}}")),  # Discord
+    Form((":AA",), LazyPattern(r"(?<!\d)\d{8,11}:AA[\w-]{32,34}(?![\w-])")),  # Telegram
     _key("SG.", rest=r"[\w-]{16,}\.[\w-]{32,}"),
-    Form(("key-",), re.compile(START + r"key-[0-9a-f]{32}\b")),  # Mailgun
+    Form(("key-",), LazyPattern(START + r"key-[0-9a-f]{32}\b")),  # Mailgun
     _key("npm_", rest=r"[A-Za-z0-9]{30,}"),
     _key("pypi-AgE"),
     _key("rubygems_", rest=r"[0-9a-f]{40,}"),
     _key("dckr_pat_", "dckr_oat_"),
     _key("dop_v1_", "doo_v1_", "dor_v1_", rest=r"[0-9a-f]{40,}"),
     _key("dapi", rest=r"[0-9a-f]{32}\b"),
-    Form(("Q~",), re.compile(START + r"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}")),  # Microsoft Entra
+    Form(("Q~",), LazyPattern(START + r"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}")),  # Microsoft Entra
     _key("hvs.", "hvb.", "hvr.", rest=r"[\w-]{20,}"),
-    Form((".atlasv1.",), re.compile(START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}")),
+    Form((".atlasv1.",), LazyPattern(START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}")),
     _key("glsa_", "glc_", rest=r"[\w=+/]{20,}"),
     _key("NRAK-"),
     _key("sntryu_", "sntrys_", rest=r"[\w=+/]{20,}"),
     _key("lin_api_", "ntn_", "figd_", "shpat_", "shpss_", "shpca_", "shppa_", "gsk_", "pplx-", "xai-", "nvapi-", "sbp_"),
     _key("r8_", "fw_", "rpa_", "pnu_", rest=r"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,}"),
-    Form(("pat",), re.compile(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")),  # Airtable
+    Form(("pat",), LazyPattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")),  # Airtable
     _key("tskey-auth-", "tskey-api-", "tskey-client-"),
     _key("ATATT3", "ATCTT3"),
     _key("dp.pt.", "dp.st.", "dp.ct.", rest=r"[\w.]{30,}"),
     _key("AGE-SECRET-KEY-1", rest=r"[A-Z0-9]{50,}"),
     _key("eyJ", rest=r"[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"),
-    Form(("hooks.slack.com/",), re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[^\s'\"<]+)")),
-    Form(("/api/webhooks/",), re.compile(r"discord(?:app)?\.com/api/webhooks/(?P<value>[^\s'\"<]+)")),
-    Form((".webhook.office.com/",), re.compile(r"\.webhook\.office\.com/\w+/(?P<value>[^\s'\"<]+)")),
-    Form((".logic.azure.com",), re.compile(r"\.logic\.azure\.com(?::\d+)?/workflows/(?P<value>[^\s'\"<]+)")),
-    Form(("/bot/v2/hook/",), re.compile(r"/bot/v2/hook/(?P<value>[\w-]+)")),
-    Form(("/webhook/send?",), re.compile(r"/webhook/send\?key=(?P<value>[\w-]+)")),
-    Form(("hooks.zapier.com/",), re.compile(r"hooks\.zapier\.com/hooks/catch/(?P<value>[^\s'\"<]+)")),
-    Form(("maker.ifttt.com/",), re.compile(r"maker\.ifttt\.com/\S{0,200}?/key/(?P<value>[\w-]+)")),
-    Form(("/hooks/",), re.compile(r"/hooks/(?P<value>[a-z0-9]{26})\b")),  # Mattermost
+    Form(("hooks.slack.com/",), LazyPattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[^\s'\"<]+)")),
+    Form(("/api/webhooks/",), LazyPattern(r"discord(?:app)?\.com/api/webhooks/(?P<value>[^\s'\"<]+)")),
+    Form((".webhook.office.com/",), LazyPattern(r"\.webhook\.office\.com/\w+/(?P<value>[^\s'\"<]+)")),
+    Form((".logic.azure.com",), LazyPattern(r"\.logic\.azure\.com(?::\d+)?/workflows/(?P<value>[^\s'\"<]+)")),
+    Form(("/bot/v2/hook/",), LazyPattern(r"/bot/v2/hook/(?P<value>[\w-]+)")),
+    Form(("/webhook/send?",), LazyPattern(r"/webhook/send\?key=(?P<value>[\w-]+)")),
+    Form(("hooks.zapier.com/",), LazyPattern(r"hooks\.zapier\.com/hooks/catch/(?P<value>[^\s'\"<]+)")),
+    Form(("maker.ifttt.com/",), LazyPattern(r"maker\.ifttt\.com/\S{0,200}?/key/(?P<value>[\w-]+)")),
+    Form(("/hooks/",), LazyPattern(r"/hooks/(?P<value>[a-z0-9]{26})\b")),  # Mattermost
 )  # fmt: skip
 
-_LINE_OF_A_KEY = re.compile(r"[ \t]*(?P<value>(?=[^\n]*\d)(?=[^\n]*[A-Z])(?=[^\n]*[a-z])[A-Za-z0-9+/]{64,76}={0,2})\s*")
+_LINE_OF_A_KEY = LazyPattern(
+    r"[ \t]*(?P<value>(?=[^\n]*\d)(?=[^\n]*[A-Z])(?=[^\n]*[a-z])[A-Za-z0-9+/]{64,76}={0,2})\s*"
+)
 """A line of its own, as logs quote it: it may come from the middle of a private key."""
 
 
@@ -85,7 +89,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
     """The places of texts that are secrets by their form."""
     for form in FORMS:
         if any(marker in text for marker in form.markers):
-            for match in form.pattern.finditer(text):
-                yield match.span("value" if "value" in form.pattern.groupindex else 0)
-    if len(text) < 200 and (line := _LINE_OF_A_KEY.fullmatch(text)):
+            for match in form.pattern.compiled.finditer(text):
+                yield match.span("value" if "value" in match.re.groupindex else 0)
+    if 64 <= len(text) < 200 and (line := _LINE_OF_A_KEY.compiled.fullmatch(text)):
         yield line.span("value")

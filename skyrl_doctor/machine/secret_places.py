@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from skyrl_doctor.machine.secret_names import Holds, holds
+from skyrl_train.contracts.lazy_pattern import LazyPattern
 
 Span = tuple[int, int]
 
@@ -30,55 +31,64 @@ _BEFORE_VALUE = (
     rf"{_COLOUR}[ \t]{{0,8}}(?:{_TAG}(?=[\"']))?(?:{_NEXT_LINE})?{_COLOUR}\[?(?:Secret(?:Str|Bytes)\()?"
     r"(?:[bBfFrRuU]{1,2}(?=[\"']))?(?:(?:'''|\"\"\")\s{0,40})?"
 )
-_ASSIGNMENT = re.compile(rf"{_NAME}(?P<mark>{_AFTER_NAME}{_OPERATOR}{_BEFORE_VALUE}){_VALUE}")
+_ASSIGNMENT = LazyPattern(rf"{_NAME}(?P<mark>{_AFTER_NAME}{_OPERATOR}{_BEFORE_VALUE}){_VALUE}")
 _WEAK_MARK = re.compile(rf"->|,|{_WALL}(?!\s*\n)")
 """After these a value counts only if it has a digit and a letter: lists and tables name more than they tell."""
-OPTION = re.compile(rf"(?<![\w-])--?{_NAME}[\"']?(?P<mark>(?:,[ ]{{0,4}}|[ \t\0]{{1,8}})){_VALUE}")
+OPTION = LazyPattern(rf"(?<![\w-])--?{_NAME}[\"']?(?P<mark>(?:,[ ]{{0,4}}|[ \t\0]{{1,8}})){_VALUE}")
 """An option and its value, apart. In /proc the words of a command line are separated by NUL."""
-_PAIR = re.compile(
+_PAIR = LazyPattern(
     rf"\b(?:name|key)[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{_NAME}[\"']?,?\s{{1,40}}(?:#[^\n]{{0,400}}\n\s{{0,40}}){{0,8}}[\"']?value(?P<mark>[\"']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}"
 )
 """A variable of a container: its name and its value stand apart."""
-_REJECTED = re.compile(rf"(?m)^[ \t]{{0,40}}{_NAME}\n[^\n]{{0,400}}?\binput_value(?P<mark>=){_VALUE}")
+_REJECTED = LazyPattern(rf"(?m)^[ \t]{{0,40}}{_NAME}\n[^\n]{{0,400}}?\binput_value(?P<mark>=){_VALUE}")
 """A message of pydantic."""
 _NO_QUOTES = r"(?P<quoted>(?!))?"
-_ELEMENT = re.compile(
+_ELEMENT = LazyPattern(
     rf"<(?:[\w-]{{1,40}}:)?{_NAME}(?P<mark>(?:\s[^<>]{{0,200}})?>)\s{{0,40}}"
     r"(?:<!\[CDATA\[(?P<quoted>[^\n]{1,4096}?)\]\]>|(?P<bare>[^<>\s]{1,4096}))\s{0,40}</"
 )
 """An element of XML."""
-_SETS = re.compile(
+_SETS = LazyPattern(
     rf"\b(?:ENV|ARG|setenv|setx|set\s-\w{{1,3}}|config(?:ure)?\sset)[ \t]{{1,8}}{_NAME}(?P<mark>[ \t]{{1,8}}){_VALUE}"
 )
 """A command that takes the name and the value of a variable apart."""
-_COLUMN = re.compile(
+_COLUMN = LazyPattern(
     rf"(?m)^[ \t]{{0,40}}(?P<name>[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,60}})(?P<mark>\t|[ \t]{{2,60}}){_NO_QUOTES}"
     r"(?P<bare>(?=\S{0,400}\d)[^\s<]{6,4096})[ \t]{0,40}$"
 )
 """A variable in a table of two columns."""
-_BRACKETS = re.compile(
+_BRACKETS = LazyPattern(
     rf"{_START}(?P<name>[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,60}}+)(?P<mark>[ \t]?\(){_NO_QUOTES}"
     r"(?P<bare>(?=[^\s()]{0,400}\d)[^\s()\"'<]{6,4096})\)"
 )
 """A variable and its value in brackets."""
-_SEVERAL = re.compile(rf"{_NAME}[\"']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\[(?P<all>[^\]\[]{{1,4096}})\]")
-_ONE_OF_SEVERAL = re.compile(r"([\"'])(?P<value>(?=[^\"']{0,400}\d)[^\"'\n]{4,400})\1")
-_JWK = re.compile(r"[\"'](?:d|p|q|dp|dq|qi|k)[\"']\s{0,4}:\s{0,4}[\"'](?P<value>[\w-]{16,})")
+_NAMED = (
+    ("-", OPTION),
+    ("value", _PAIR),
+    ("input_value", _REJECTED),
+    ("</", _ELEMENT),
+    ("_", _COLUMN),
+    ("(", _BRACKETS),
+)
+"""What each needs to be in the text."""
+_SEVERAL = LazyPattern(rf"{_NAME}[\"']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\[(?P<all>[^\]\[]{{1,4096}})\]")
+_ONE_OF_SEVERAL = LazyPattern(r"([\"'])(?P<value>(?=[^\"']{0,400}\d)[^\"'\n]{4,400})\1")
+_JWK = LazyPattern(r"[\"'](?:d|p|q|dp|dq|qi|k)[\"']\s{0,4}:\s{0,4}[\"'](?P<value>[\w-]{16,})")
 """The private parts of a JSON Web Key."""
 
-_AUTHORIZATION = re.compile(
+_AUTHORIZATION = LazyPattern(
     r"(?i)\bauthorization[\"']?\s{0,4}(?:=>|[:=,])\s{0,4}[\"']?"
     r"(?:(?P<all>(?:digest|aws4-hmac-sha256)\s[^\n]+)|(?:[\w-]{1,30}\s{1,4})?(?P<value>[^\s<\"']{8,}))"
 )
-_BEARER = re.compile(r"(?i)\bbearer\s{1,4}(?P<value>[A-Za-z0-9._~+/=-]{8,})")
-_COOKIES = re.compile(
+_BEARER = LazyPattern(r"(?i)\bbearer\s{1,4}(?P<value>[A-Za-z0-9._~+/=-]{8,})")
+_COOKIES = LazyPattern(
     r"(?i)(?:\b(?:set-)?cookie[\"']?\s{0,4}[:=]|\bcurl\b[^\n]{0,400}?\s(?:-b|--cookie))\s{0,4}(?P<value>[^\n]{1,8192})"
 )
-_COOKIE = re.compile(r"(?P<name>[\w.-]{1,100})=(?P<value>[^;,\s\"'<]{6,})")
+_COOKIE = LazyPattern(r"(?P<name>[\w.-]{1,100})=(?P<value>[^;,\s\"'<]{6,})")
 _OF_A_COOKIE = frozenset(("domain", "expires", "max-age", "path", "samesite"))
 
 _COMMANDS = tuple(
-    (marker, re.compile(pattern))
+    (marker, LazyPattern(pattern))
     for marker, pattern in (
         ("sshpass", r"\bsshpass\s+-p\s?(?P<value>[^\s\"'<]{3,})"),
         ("-p", r"\b(?:mysql|mariadb)\w*\s[^\n|;]{0,400}?(?<=\s)-p(?P<value>[^\s\"'<]{4,})"),
@@ -105,11 +115,11 @@ _COMMANDS = tuple(
         ("@", r"(?<![\w/:])[\w.-]{1,60}:(?P<value>[^\s:@/\"'<]{3,200})@(?:tcp|unix|udp)\("),  # a database of Go
     )
 )  # fmt: skip
-_USER_AND_PASSWORD = re.compile(
+_USER_AND_PASSWORD = LazyPattern(
     r"://(?P<value>[^\s/@:'\"<]{0,200}:(?:[^\s/'\"<]{1,400}|(?!\d{1,5}/)[^\s'\"<@]{1,400}))(?=@)"
 )
-_USER = re.compile(r"://(?P<value>(?:(?=[^\s/@]{0,200}\d)[^\s/@:'\"<]{8,}|[^\s/@:'\"<]{20,}))(?=@)")
-_PROSE = re.compile(
+_USER = LazyPattern(r"://(?P<value>(?:(?=[^\s/@]{0,200}\d)[^\s/@:'\"<]{8,}|[^\s/@:'\"<]{20,}))(?=@)")
+_PROSE = LazyPattern(
     r"(?i)\b(?:api[ _-]?key|access key|token|secret|password|passphrase|credential)s?(?:\s[a-z]{1,12}){0,3}[\s:=\"'`(]{1,4}"
     r"(?P<value>[A-Za-z0-9+/_=.-]{16,})"
 )
@@ -129,10 +139,10 @@ _SCHEMES = frozenset(("bearer", "basic", "token", "digest", "negotiate", "ntlm",
 
 def spans(text: str) -> Iterator[Span]:
     """The places of texts that are secrets by what stands before them."""
-    for pattern in (_ASSIGNMENT, OPTION, _PAIR, _REJECTED, _COLUMN, _BRACKETS):
-        yield from named(pattern, text)
-    if "</" in text:
-        yield from named(_ELEMENT, text)
+    yield from named(_ASSIGNMENT, text)
+    for marker, pattern in _NAMED:
+        if marker in text:
+            yield from named(pattern, text)
     if any(word in text for word in ("ENV", "ARG", "set")):
         yield from named(_SETS, text)
     if "[" in text:
@@ -149,7 +159,7 @@ def spans(text: str) -> Iterator[Span]:
     if "bearer" in lower:
         yield from _values(_BEARER, text, but=_is_word)
     if "authorization" in lower:
-        for match in _AUTHORIZATION.finditer(text):
+        for match in _AUTHORIZATION.compiled.finditer(text):
             if match["all"] or not _is_word(match["value"]):
                 yield match.span("all" if match["all"] else "value")
     if "cookie" in lower or "curl" in lower:
@@ -158,10 +168,10 @@ def spans(text: str) -> Iterator[Span]:
         yield from _values(_PROSE, text, but=lambda value: not is_random(value))
 
 
-def named(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+def named(pattern: LazyPattern, text: str) -> Iterator[Span]:
     """The places of values whose names tell that they are secrets."""
     at = 0
-    while match := pattern.search(text, at):
+    while match := pattern.compiled.search(text, at):
         group = "quoted" if match["quoted"] is not None else "bare"
         start, end = match.span(group)
         if _is_secret(match, text[end : end + 2]):
@@ -196,7 +206,7 @@ def _is_secret(match: re.Match[str], after: str) -> bool:
         return False
     is_quoted = match["quoted"] is not None
     value = match["quoted"] if is_quoted else match["bare"].rstrip(")]}")
-    if _EMPTY.fullmatch(value) or value.lower() in _SCHEMES or (value.startswith("-") and match.re is OPTION):
+    if _EMPTY.fullmatch(value) or value.lower() in _SCHEMES or (value.startswith("-") and match.re is OPTION.compiled):
         return False
     if kind is Holds.MAYBE:
         return is_random(value)
@@ -223,22 +233,22 @@ def _is_word(value: str) -> bool:
     return value.rstrip(".,:").isalpha() and value.islower()
 
 
-def _values(pattern: re.Pattern[str], text: str, *, but: Callable[[str], bool] | None = None) -> Iterator[Span]:
-    for match in pattern.finditer(text):
+def _values(pattern: LazyPattern, text: str, *, but: Callable[[str], bool] | None = None) -> Iterator[Span]:
+    for match in pattern.compiled.finditer(text):
         if but is None or not but(match["value"]):
             yield match.span("value")
 
 
 def _several(text: str) -> Iterator[Span]:
     """The quoted values of a list whose name tells that they are secrets."""
-    for match in _SEVERAL.finditer(text):
+    for match in _SEVERAL.compiled.finditer(text):
         if holds(match["name"].rpartition(".")[2]) in (Holds.SECRET, Holds.PASSWORD):
-            for one in _ONE_OF_SEVERAL.finditer(text, *match.span("all")):
+            for one in _ONE_OF_SEVERAL.compiled.finditer(text, *match.span("all")):
                 yield one.span("value")
 
 
 def _cookies(text: str) -> Iterator[Span]:
-    for header in _COOKIES.finditer(text):
-        for cookie in _COOKIE.finditer(text, *header.span("value")):
+    for header in _COOKIES.compiled.finditer(text):
+        for cookie in _COOKIE.compiled.finditer(text, *header.span("value")):
             if cookie["name"].lower() not in _OF_A_COOKIE:
                 yield cookie.span("value")

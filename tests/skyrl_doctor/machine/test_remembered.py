@@ -1,5 +1,7 @@
 """One machine for many runs: processes and requests are asked once, files and times each time."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -39,3 +41,22 @@ def test_a_refusal_is_remembered_too() -> None:
 def test_a_file_is_read_each_time() -> None:
     machine = RememberedMachine(Counting())
     assert [machine.answer(q.Read("/a", 10)) for _ in range(2)] == [1, 2]
+
+
+def test_who_asks_while_the_same_question_is_open_gets_its_answer() -> None:
+    asked, may_answer = threading.Event(), threading.Event()
+
+    class Slow(Counting):
+        def answer(self, query: q.Query[Any]) -> Any:
+            asked.set()
+            may_answer.wait(10)
+            return super().answer(query)
+
+    slow = Slow()
+    machine = RememberedMachine(slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(machine.answer, q.Run(("a",), 1.0))
+        asked.wait(10)
+        second = pool.submit(machine.answer, q.Run(("a",), 1.0))
+        may_answer.set()
+        assert (first.result(10), second.result(10), len(slow.asked)) == (1, 1, 1)
