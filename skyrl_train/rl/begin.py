@@ -9,6 +9,7 @@ from skyrl_train.contracts.run_log import say
 from skyrl_train.launch import directory
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 from skyrl_train.rl import seeds
+from skyrl_train.rl.forks.given import given_by_verl
 from skyrl_train.rl.forks.start import Forks, start
 
 
@@ -22,7 +23,7 @@ def forks_of(job_dir: str) -> Forks | None:
         alone = config.slurm.nodes == 1 and (not os.environ.get(ADDRESS) or starts_own_cluster(os.environ))
         if not (config.trainer.fork_workers and alone):
             return None
-        return start(os.environ | seeds.workers(config))
+        return start(given_by_verl() | os.environ | config.env | seeds.workers(config))
     except OSError as error:
         say(f"each worker imports for itself: {error}")
         return None

@@ -18,10 +18,12 @@ READ_AT_IMPORT = (
     "VLLM_LOGGING_",
 )
 """Variables that the imported packages, or Python itself, read once. OMP_NUM_THREADS is set anew in the copy."""
-READ_AT_START = ("HF_", "LD_", "PYTHON", "TRANSFORMERS_")
-"""Those of them that were read before the first worker was known."""
-READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT"})
-"""Ray sets it in each worker, so that the engine that a worker starts has another value."""
+READ_AT_START = ("HF_", "LD_", "PYTHON", "TRANSFORMERS_", "VLLM_")
+"""Those that were read before the first worker was known. vLLM's modules read many of its variables once."""
+OFF = frozenset({"VLLM_BATCH_INVARIANT"})
+"""verl gives its workers a 0 where it is not set, which is the same."""
+READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT", "VERL_RAY_JOB_ID"})
+"""Ray and verl set them in a worker, so that the engine that it starts has other values."""
 OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
 """Options of Python that a copy obeys (-u) or that change nothing for it."""
 
@@ -52,8 +54,14 @@ def read(text: bytes) -> Request:
 
 def changed(environ: Mapping[str, str], before: Mapping[str, str], names: tuple[str, ...]) -> str:
     """The first variable of such a name that has another value; empty if none has."""
-    different = (name for name in sorted({*before, *environ} - READ_WHEN_USED) if before.get(name) != environ.get(name))
+    names_of_both = sorted({*before, *environ} - READ_WHEN_USED)
+    different = (name for name in names_of_both if _value(before, name) != _value(environ, name))
     return next((name for name in different if name.startswith(names)), "")
+
+
+def _value(environ: Mapping[str, str], name: str) -> str | None:
+    value = environ.get(name)
+    return None if name in OFF and value == "0" else value
 
 
 def obstacle(request: Request, imported: Mapping[str, str]) -> str:

@@ -221,15 +221,16 @@ def main(program: str, listening: socket.socket, pipe: int, first: list[str], th
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # else a question about GPUs starts CUDA, which no copy survives
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # as Ray sets it for each worker
     taken = child.reserve()
+    before = dict(os.environ)
     import_all(first)
     arrived = first_arrived(listening, pipe)
     if arrived is None:
         return None
-    if name := changed(arrived[1].environ, os.environ, READ_AT_START):
+    if name := changed(arrived[1].environ, before, READ_AT_START):
         say(f"each worker imports for itself: {name} has another value than the driver's")
         return None
-    os.environ.update(arrived[1].environ)
-    imported = dict(os.environ)
+    imported = before | arrived[1].environ
+    os.environ.update({name: value for name, value in arrived[1].environ.items() if before.get(name) != value})
     import_all(then)
     reason = unfit()
     if reason:

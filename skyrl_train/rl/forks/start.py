@@ -15,11 +15,16 @@ from skyrl_train.contracts import files
 from skyrl_train.rl.forks import launcher
 
 SERVER = "skyrl_train.rl.forks.server"
-FIRST = ("torch", "transformers", "torch.distributed.fsdp", "torch._dynamo", "pandas", "datasets")
-"""Imported while the driver imports and Ray starts."""
-THEN = (
-    "ray",
-    "verl.workers.engine_workers",
+FIRST = (
+    "torch",
+    "transformers",
+    "torch.distributed.fsdp",
+    "torch._dynamo",
+    "pandas",
+    "datasets",
+    "fastapi",
+    "uvicorn",
+    "openai",
     "vllm.config",
     "vllm.engine.arg_utils",
     "vllm.distributed",
@@ -34,22 +39,24 @@ THEN = (
     "vllm.v1.core.sched.scheduler",
     "vllm.v1.sample.sampler",
     "vllm.v1.attention.backends.flash_attn",
+    "vllm.v1.worker.gpu_worker",
+)
+"""Imported while the driver imports and Ray starts. None of them imports Ray, which has to know its job before."""
+THEN = (
+    "ray",
+    "verl.workers.engine_workers",
     "vllm.v1.engine.core_client",
     "vllm.v1.executor.uniproc_executor",
     "vllm.entrypoints.openai.cli_args",
-    "fastapi",
-    "uvicorn",
-    "openai",
     "vllm.v1.engine.core",
     "vllm.v1.engine.async_llm",
-    "vllm.v1.worker.gpu_worker",
     "vllm.entrypoints.openai.api_server",
     "verl.workers.rollout.vllm_rollout.vllm_rollout",
     "verl.workers.rollout.vllm_rollout.vllm_async_server",
     "skyrl_train.rl.value_model",
     "skyrl_train.rl.vllm_worker",
 )
-"""From the bottom upwards: what stands above a module that starts CUDA is left to the copies, and what stands below is not."""
+"""From the bottom upwards, as in FIRST: what stands above a module that starts CUDA is left to the copies, and what stands below is not."""
 
 
 @dataclass(frozen=True, slots=True)

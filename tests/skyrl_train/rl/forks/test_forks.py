@@ -136,6 +136,7 @@ def test_an_option_that_a_copy_cannot_obey_makes_an_ordinary_python(run: Run, wo
 def test_an_engine_that_a_worker_of_ray_starts_is_a_copy(run: Run, environ: dict[str, str]) -> None:
     assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": "ray.util.rpdb.set_trace"}).stdout == "True\n"
     assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": ""}).stdout == "True\n"
+    assert run("-c", IMPORTED, env=environ | {"VERL_RAY_JOB_ID": "01000000"}).stdout == "True\n"
 
 
 def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Run, environ: dict[str, str]) -> None:
@@ -146,11 +147,29 @@ def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Ru
     assert run("-c", IMPORTED, env=environ | {"PYTHONHASHSEED": "7"}).stdout == "False\n"
 
 
-@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_LIBRARY_PATH", "HF_HUB_OFFLINE"])
+@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_LIBRARY_PATH", "HF_HUB_OFFLINE", "VLLM_LOGGING_LEVEL"])
 def test_a_first_worker_whose_python_would_differ_ends_the_server(run: Run, environ: dict[str, str], name: str) -> None:
     """Python and the first imports have read it before: a copy would hash, find or load otherwise."""
     assert run("-c", IMPORTED, env=environ | {name: "7"}).stdout == "False\n"
     assert run("-c", IMPORTED).stdout == "False\n"
+
+
+def test_a_variable_that_an_import_changes_is_not_the_drivers(tmp_path: Path) -> None:
+    """cv2 puts its own folder into LD_LIBRARY_PATH."""
+    (tmp_path / "changes.py").write_text("import os; os.environ['LD_LIBRARY_PATH'] = '/of/a/package'")
+    places = os.environ | {"PYTHONPATH": str(tmp_path)}
+    forks = start.start(places, ["changes"], ["xml.dom.minidom"])
+    try:
+        words = [forks.program, "-c", f"{IMPORTED}; import os; print(os.environ.get('LD_LIBRARY_PATH'))"]
+        environ = places | {launcher.SOCKET: forks.socket}
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+        assert done.stdout == f"True\n{environ.get('LD_LIBRARY_PATH')}\n"
+    finally:
+        forks.end(LIMIT_S)
+
+
+def test_a_switch_that_verl_turns_off_is_as_one_that_is_not_set(run: Run, environ: dict[str, str]) -> None:
+    assert run("-c", IMPORTED, env=environ | {"VLLM_BATCH_INVARIANT": "0"}).stdout == "True\n"
 
 
 def test_without_a_server_it_is_an_ordinary_python(run: Run, environ: dict[str, str], tmp_path: Path) -> None:
