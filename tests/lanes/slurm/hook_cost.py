@@ -40,8 +40,12 @@ def empty_scripts(installed: Installed) -> Iterator[None]:
 
 
 def write(installed: Installed, scripts: Mapping[str, str]) -> None:
+    """Replaces each script as a whole: slurmd cannot start a file that is being written, and then drains the node."""
     for name, text in scripts.items():
-        (installed.at / name).write_text(text)
+        new = installed.at / f"{name}.new"
+        new.write_text(text)
+        new.chmod(0o755)
+        new.replace(installed.at / name)
 
 
 SETUPS: dict[str, Callable[[Installed], AbstractContextManager[None]]] = {
