@@ -87,6 +87,14 @@ SIGNATURES = (
         explain="the registry did not provide the image: it is missing or private",
         versions="podman",
     ),
+    Signature(
+        pattern=r"\bsandbox\.image_archive = '[^']{1,300}': no such directory",
+        sample="skyrl-train runtime: sandbox.image_archive = '/archive': no such directory; set a directory with image archives",
+        explain="the runtime's node has no such directory of image archives",
+        remedy="Set `{key:sandbox.image_archive}` to a directory on a file system that the runtime's node mounts.",
+        keys=("sandbox.image_archive",),
+        versions="skyrl-train",
+    ),
 )
 
 TOPIC = Signature(

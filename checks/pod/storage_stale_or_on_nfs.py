@@ -108,13 +108,21 @@ SIGNATURES = (
         fatal=False,
     ),
     Signature(
-        pattern=r"(?:/podman/graph/|/containers/storage/|/overlay(?:-layers|-images|-containers)?/|creating (?:container storage|read-write layer)|(?:writing|storing|copying) blob|committing container|ApplyLayer).{0,400}[Nn]o space left on device",
+        pattern=r"(?:\bthe store \S{1,300} cannot be created: |/podman/graph/|/containers/storage/|/overlay(?:-layers|-images|-containers)?/|creating (?:container storage|read-write layer)|(?:writing|storing|copying) blob|committing container|ApplyLayer).{0,400}[Nn]o space left on device",
         sample='Error: creating container storage: creating read-write layer with ID "ab12": mkdir /tmp/skyrl-1000-4711/podman/graph/overlay/ab12: no space left on device',
         explain="the disk of the sandbox store is full",
         remedy="Put the store on a larger disk of the node (`{key:sandbox.store}`), or remove what earlier jobs left: `skyrl-train sweep JOB_ID`. `df -h` and `df -i` show the disk's free space and inodes.",
         keys=("sandbox.store",),
         versions="podman",
         refines=("CKP003",),
+    ),
+    Signature(
+        pattern=r"\bthe store \S{1,300} cannot be created: \[Errno (?!28\b)\d{1,3}\] (?P<reason>[\w -]{1,60})",
+        sample="skyrl-train runtime: the store /scratch/skyrl-0-7/podman cannot be created: [Errno 13] Permission denied: '/scratch/skyrl-0-7'",
+        explain="the runtime's node cannot create the sandbox store: {reason}",
+        remedy="Set `{key:sandbox.store}` to a directory that the runtime's node has and that you may write.",
+        keys=("sandbox.store",),
+        versions="skyrl-train",
     ),
 )
 

@@ -88,7 +88,7 @@ def refusal(role: Role, job_dir: str) -> str:
 
 
 def error_lines(path: str) -> Iterator[str]:
-    """One line for each error of a report, or for each check without a result if there is no error."""
+    """One line for each error of a report, or for each reason of missing results if there is no error."""
     try:
         yield from list(_error_lines(parse_object(bounded.read_bytes(path)).objects("outcomes")))
     except (OSError, FormatError):
@@ -102,12 +102,18 @@ def _error_lines(outcomes: Sequence[Fields]) -> Iterator[str]:
         for found in outcome.objects("findings")
         if outcome.text("severity") == "error" and outcome.text("status") == "fail"
     ]
-    unknown = [
-        f"{one.text('id')} could not be checked: {one.text('reason')}"
-        for one in outcomes
-        if one.text("status") == "unknown"
-    ]
-    yield from errors or unknown
+    yield from errors or _unknown_lines(outcomes)
+
+
+def _unknown_lines(outcomes: Sequence[Fields]) -> Iterator[str]:
+    """One line for each reason: a missing interpreter leaves twenty checks without a result."""
+    ids: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.text("status") == "unknown":
+            ids.setdefault(outcome.text("reason"), []).append(outcome.text("id"))
+    for reason, (first, *more) in ids.items():
+        others = f" (nor {', '.join(more)})" if more else ""
+        yield f"{first} could not be checked{others}: {reason}"
 
 
 def _location(found: Fields) -> str:

@@ -2,36 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.walltime import minutes
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.launch import slurm
+from skyrl_train.launch import node_sizes, slurm
+from skyrl_train.launch.job_requests import JobRequest, job_requests, unfit_options
 from skyrl_train.launch.role import Role
 
 _WORD = re.compile(r"(\w+)=(\S*)")
 _NO_LIMIT = ("", "NONE", "UNLIMITED", "INFINITE")
-_GPUS = re.compile(r"(?:^|,)gpu:(?:([^:,(]+):)?(\d{1,6})(?=[,(]|$)")
-_ANY_GPU = re.compile(r"(?:^|,)gpu(?=[:,(]|$)")
-_DECIDING = ("--partition", "-p", "--clusters", "-M", "--mem", "--cpus-per-task", "-c", "--gres", "--time", "-t")
-"""Options in slurm.extra that replace ours."""
+_CLOSED = ("INACTIVE", "DRAIN")
 _MOST = 20
 LIMIT_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRequest:
-    """What one job asks of its partition."""
-
-    role: Role
-    partition: str | None
-    time_limit: str
-    memory_mib: int
-    cpus: int
-    nodes: int = 1
-    gpus: int = 0
-    gpu_type: str | None = None
 
 
 def refuse(
@@ -41,57 +24,49 @@ def refuse(
     ask_nodes: Callable[[str], str] | None = None,
     *,
     has_own_options: bool = False,
+    judges_slices: bool = True,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """UsageError if a job would never start. If Slurm does not list its partitions, sbatch decides.
 
-    `has_own_options`: the trainer's options do not come from [slurm], as in a prime-rl run.
+    `has_own_options`: the trainer's options do not come from [slurm], as in a prime-rl run. `judges_slices`: refuse what
+    only fails on the node, which gives the trainer several MIG slices.
     """
-    judged = [one for one in _requests(config) if one.role in roles and not _is_changed(config, one, has_own_options)]
+    judged = list(job_requests(config, roles, has_own_options=has_own_options))
     faults = [fault for one in judged for fault in _contradictions(config, one)]
     try:
         output = (ask or _ask)()
     except slurm.SlurmError:
         output = ""
     partitions = [dict(_WORD.findall(line)) for line in output.splitlines()]
+    useless = list(unfit_options(config))
     for one in judged:
         absent = _unknown(one, partitions)
-        found = next((each for each in partitions if _is_selected(each, one.partition)), None)
+        found = [] if absent else _selected(partitions, one.partition)
+        nodes = {rules["PartitionName"]: _nodes(rules["PartitionName"], ask_nodes or _ask_nodes) for rules in found}
+        each = [
+            [*_faults(config, one, rules), *node_sizes.too_large(one, *pair)]
+            for rules, pair in zip(found, nodes.items(), strict=True)
+        ]
         faults += absent
-        if not absent and found is not None:  # else sbatch decides
-            faults += [*_faults(config, one, found), *_too_large(one, found["PartitionName"], ask_nodes or _ask_nodes)]
+        if each and all(each):  # Slurm takes any partition of a list; without rules sbatch decides
+            faults += each[0]
+        elif found and all(rules.get("State") == "DOWN" for rules in found):
+            say(f"the {one.role} job will wait, because partition {found[0]['PartitionName']} is DOWN")
+        slices = [node_sizes.several_slices(one, *pair) for pair in nodes.items()] if judges_slices else []
+        useless += slices[:1] if all(slices) else []
     if faults:
         raise UsageError(f"nothing was submitted, because Slurm would never start it: {'; '.join(faults)}")
+    if useless:
+        raise UsageError(f"nothing was submitted: {'; '.join(useless)}")
 
 
 def _ask() -> str:
     return slurm.partitions(limit_s=LIMIT_S)
 
 
-def _requests(config: RunConfig) -> Iterator[JobRequest]:
-    own = config.slurm
-    yield JobRequest(
-        role=Role.RUNTIME,
-        partition=own.cpu_partition,
-        time_limit=own.runtime_time_limit,
-        memory_mib=own.runtime_memory_mib,
-        cpus=own.runtime_cpus,
-    )
-    yield JobRequest(
-        role=Role.TRAINER,
-        partition=own.gpu_partition,
-        time_limit=own.trainer_time_limit,
-        memory_mib=own.trainer_memory_mib,
-        cpus=own.trainer_cpus,
-        nodes=own.nodes,
-        gpus=own.gpus_per_node,
-        gpu_type=own.gpu_type,
-    )
-
-
-def _is_changed(config: RunConfig, request: JobRequest, has_own_options: bool) -> bool:  # noqa: FBT001
-    """Whether other options than ours decide: those of prime-rl, or of slurm.extra, which come last."""
-    names = (option.split("=")[0].split()[0] for option in config.slurm.extra if option.strip())
-    return (has_own_options and request.role is Role.TRAINER) or any(name in _DECIDING for name in names)
+def _ask_nodes(partition: str) -> str:
+    return slurm.nodes_of(partition, limit_s=LIMIT_S)
 
 
 def _contradictions(config: RunConfig, request: JobRequest) -> Iterator[str]:
@@ -115,54 +90,11 @@ def _unknown(request: JobRequest, partitions: list[dict[str, str]]) -> list[str]
     return [f"{key} = {request.partition!r}, but Slurm has no partition {absent[0]}; it has {', '.join(names[:_MOST])}"]
 
 
-def _too_large(request: JobRequest, partition: str, ask: Callable[[str], str]) -> Iterator[str]:
-    """What no node of the partition has."""
+def _nodes(partition: str, ask: Callable[[str], str]) -> list[node_sizes.Node]:
     try:
-        nodes = list(filter(None, map(_node, ask(partition).splitlines())))
+        return node_sizes.parse_nodes(ask(partition))
     except slurm.SlurmError:
-        return
-    if not nodes:
-        return
-    role = request.role
-    for key, asked, most in (
-        (f"slurm.{role}_memory_mib", request.memory_mib, max(node.memory_mib for node in nodes)),
-        (f"slurm.{role}_cpus", request.cpus, max(node.cpus for node in nodes)),
-    ):
-        if asked > most > 0:
-            yield f"{key} = {asked}, but no node of partition {partition} has more than {most}"
-    most_gpus = max(node.gpus(request.gpu_type) for node in nodes)
-    if request.gpus > most_gpus and all(node.tells_gpus for node in nodes):
-        kind = f" of type {request.gpu_type}" if request.gpu_type else ""
-        yield f"slurm.gpus_per_node = {request.gpus}, but no node of partition {partition} has more than {most_gpus} GPUs{kind}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """What a node has in all, whoever uses it now."""
-
-    memory_mib: int
-    cpus: int
-    gres: str
-
-    @property
-    def tells_gpus(self) -> bool:
-        """Whether each entry of GPUs is one that we can read."""
-        return len(_ANY_GPU.findall(self.gres)) == len(_GPUS.findall(self.gres))
-
-    def gpus(self, kind: str | None) -> int:
-        return sum(int(count) for name, count in _GPUS.findall(self.gres) if kind is None or name == kind)
-
-
-def _node(line: str) -> _Node | None:
-    """A line of `sinfo --Node --format=%m|%c|%G`."""
-    words = line.strip().split("|", 2)
-    if len(words) < 3 or not (words[0].rstrip("+").isdigit() and words[1].rstrip("+").isdigit()):
-        return None
-    return _Node(int(words[0].rstrip("+")), int(words[1].rstrip("+")), words[2])
-
-
-def _ask_nodes(partition: str) -> str:
-    return slurm.nodes_of(partition, limit_s=LIMIT_S)
+        return []
 
 
 def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) -> Iterator[str]:
@@ -180,10 +112,24 @@ def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) ->
         yield f"slurm.nodes = {request.nodes}, but partition {name} allows at most {most}"
     if least is not None and request.nodes < least and qos is None:
         yield f"slurm.nodes = {request.nodes}, but partition {name} allows no fewer than {least}"
-    for key, value, allowed in (("account", account, "AllowAccounts"), ("qos", qos, "AllowQos")):
+    if found.get("State") in _CLOSED:
+        yield f"partition {name} is {found['State']}"
+    for key, asked, limit in (
+        ("memory_mib", request.memory_mib, "MaxMemPerNode"),
+        ("cpus", request.cpus, "MaxCPUsPerNode"),
+    ):
+        top = _count(found, limit)
+        if top is not None and 0 < top < asked:
+            yield f"slurm.{request.role}_{key} = {asked}, but partition {name} allows at most {top} on a node ({limit})"
+    for key, value, allowed, denied in (
+        ("account", account, "AllowAccounts", "DenyAccounts"),
+        ("qos", qos, "AllowQos", "DenyQos"),
+    ):
         several = found.get(allowed, "ALL")
         if value is not None and several != "ALL" and value not in several.split(","):
             yield f"slurm.{key} = {value!r} may not use partition {name}, which allows {several}"
+        if value is not None and value in found.get(denied, "").split(","):
+            yield f"slurm.{key} = {value!r} may not use partition {name}, which denies it"
 
 
 def _count(found: Mapping[str, str], key: str) -> int | None:
@@ -191,8 +137,11 @@ def _count(found: Mapping[str, str], key: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _is_selected(found: Mapping[str, str], name: str | None) -> bool:
-    return found.get("Default") == "YES" if name is None else found.get("PartitionName") == name
+def _selected(partitions: list[dict[str, str]], name: str | None) -> list[dict[str, str]]:
+    """The rules of the partitions that a job names; of the default one if it names none."""
+    if name is None:
+        return [one for one in partitions if one.get("Default") == "YES"][:1]
+    return [one for one in partitions if one.get("PartitionName") in name.split(",")]
 
 
 def _longest(found: Mapping[str, str]) -> float | None:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from skyrl_train.launch.request import Request
+from skyrl_train.contracts.job_files import LAUNCHES
+from skyrl_train.launch.request import Request, job_dir_name
 from skyrl_train.launch.role import Role
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 def refuse(request: Request, plan: "LaunchPlan", say: Callable[[str], None]) -> None:
     """UsageError if the launch would fail on its nodes or never leave the queue."""
     from skyrl_train.config.tasks import refuse_without_tasks
-    from skyrl_train.launch import partitions
+    from skyrl_train.launch import partitions, trial
+    from skyrl_train.launch.launch import planned
     from skyrl_train.launch.needs import refuse_without_packages
     from skyrl_train.launch.task_rows import refuse_bad_rows
 
@@ -24,4 +26,6 @@ def refuse(request: Request, plan: "LaunchPlan", say: Callable[[str], None]) -> 
         refuse_without_packages(Role.TRAINER, plan.config.python.interpreter or plan.python)
         refuse_bad_rows(plan.config, plan.work_dir, say)
     if not request.local:
-        partitions.refuse(plan.config, plan.roles, has_own_options=plan.prime is not None)
+        own = plan.prime is not None
+        partitions.refuse(plan.config, plan.roles, has_own_options=own, judges_slices=request.has_gate, say=say)
+        trial.refuse(planned(plan, job_dir_name(request, LAUNCHES)), say)

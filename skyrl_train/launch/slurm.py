@@ -65,6 +65,11 @@ def submit(script: str, *options: str, environ: Mapping[str, str] | None = None)
     return found[1]
 
 
+def trial(script: str, *, limit_s: float = LIMIT_S) -> None:
+    """Lets Slurm judge a job without submitting it. SlurmError if it could not start it, or does not answer."""
+    _run("sbatch", "--test-only", script, limit_s=limit_s)
+
+
 def cancel(*job_ids: str) -> None:
     if job_ids:
         _run_twice("scancel", *job_ids)

@@ -51,12 +51,12 @@ def cost(cluster: Cluster, at: Path, fault: Fault) -> Cost:
         return Cost(ended.status, f"{made.said}\n{ended.reason}\n{log}", *spent(cluster, at, since))
 
 
-def launch(site: Site, fault: Fault) -> Launched:
+def launch(site: Site, fault: Fault, *more: str) -> Launched:
     variables = fault.prepare(site)
     (site.at / "run.toml").write_text(fault.config)
     job_dir = site.at / "job"
     standin = f"{sys.executable} {HERE / 'standin_runtime.py'} {job_dir}"
-    words = [sys.executable, "-m", "skyrl_train", "launch", "run.toml", "--job-dir", str(job_dir), *fault.words]
+    words = [sys.executable, "-m", "skyrl_train", "launch", "run.toml", "--job-dir", str(job_dir), *fault.words, *more]
     words += ["--runtime-command", fault.runtime or standin] if fault.runtime is not None else []
     words += ["--trainer-command", fault.trainer] if fault.trainer is not None else []
     done = site.cluster.run(*words, cwd=site.at, **variables)

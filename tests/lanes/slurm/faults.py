@@ -276,11 +276,50 @@ AT_LOGIN = (
         config=changed(('"test"', '"theirs"\naccount = "us"')),
     ),
     Fault(
-        title="what only sbatch refuses",
+        title="a feature that no node has",
         found=LOGIN,
-        named="sbatch refused",
+        named="because sbatch refuses the runtime job: Invalid feature specification",
         exit=2,
         config=slurm('extra = ["--constraint=nothing"]'),
+    ),
+    Fault(
+        title="a reservation that Slurm does not have",
+        found=LOGIN,
+        named="Requested reservation is invalid",
+        exit=2,
+        config=slurm('extra = ["--reservation=nothing"]'),
+    ),
+    Fault(
+        title="an option that sbatch does not know",
+        found=LOGIN,
+        named="unrecognized option '--nothing'",
+        exit=2,
+        config=slurm('extra = ["--nothing"]'),
+    ),
+    Fault(
+        title="a partition that is closed",
+        found=LOGIN,
+        named="partition closed is INACTIVE",
+        exit=2,
+        config=changed(('"test"', '"closed"')),
+    ),
+    Fault(
+        title="more memory than the partition allows",
+        found=LOGIN,
+        named="partition lean allows at most 2000",
+        exit=2,
+        config=changed(('"test"', '"lean"')),
+    ),
+    Fault(
+        title="an array of launches", found=LOGIN, named="--array=0-3", exit=2, config=slurm('extra = ["--array=0-3"]')
+    ),
+    Fault(title="two MIG slices (GPU002)", found=LOGIN, named="GPU002", exit=2, config=TWO_SLICES),
+    Fault(
+        title="all slices of a node (GPU001)",
+        found=LOGIN,
+        named="GPU001",
+        exit=2,
+        config=slurm('extra = ["--exclusive"]'),
     ),
 )
 ON_NODES = (
@@ -315,7 +354,14 @@ ON_NODES = (
             "printf 'Loading\\nhttp://127.0.0.1:1\\n' > job/runtime_url.txt; touch job/runtime_ready.flag; sleep 600"
         ),
     ),
-    Fault(title="two MIG slices (GPU002)", found=TRAINER_NODE, named="GPU002", exit=78, config=TWO_SLICES),
+    Fault(
+        title="two MIG slices, found on the node only (GPU002)",
+        found=TRAINER_NODE,
+        named="GPU002",
+        exit=78,
+        config=TWO_SLICES,
+        words=("--no-gate",),
+    ),
     Fault(
         title="no GPU that the job may use",
         found=TRAINER_NODE,

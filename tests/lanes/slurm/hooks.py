@@ -16,9 +16,10 @@ GPU = (f"--partition={GPU_PARTITION}", "--gres=gpu:1")
 NAMED = "named"
 """A partition of the GPU node whose jobs are ours, as site.sh says."""
 HOOKS = ("Prolog", "TaskProlog", "Epilog", "JobSubmitPlugins")
-# The doctor as installed; a file named `hangs` stands for a driver that does not answer, `taken` for a stranger's memory.
+# The doctor as installed. It notes in `asked` what it was asked; a file named `hangs` stands for a driver that does not answer, `taken` for a stranger's memory.
 DOCTOR = """#!/bin/sh
 export PYTHONPATH={base}/python SLURM_CONF={base}/slurm.conf
+echo "$SLURM_JOB_ID $1" >>{site}/asked
 if [ -e {site}/hangs ] && [ $1 = preflight ]; then trap '' TERM; sleep 600; fi
 if [ -e {site}/taken ]; then PYTHONPATH={site}/taken; fi
 exec {python} -m {module} "$@"

@@ -91,6 +91,8 @@ NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 R
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName=short Nodes=cpu1 MaxTime=2
 PartitionName=theirs Nodes=cpu1 AllowAccounts=them
+PartitionName=lean Nodes=cpu1 MaxMemPerNode=2000
+PartitionName=closed Nodes=cpu1 State=INACTIVE
 PartitionName={GPU_PARTITION} Nodes={",".join(gpu_nodes)}
 PartitionName=urgent Nodes={",".join(gpu_nodes)} PriorityTier=2
 {extra}"""

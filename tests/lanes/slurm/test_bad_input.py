@@ -57,7 +57,10 @@ def program(site: Site, name: str, text: str) -> str:
     ("change", "said"),
     [
         (('cpu_partition = "test"', 'cpu_partition = "nowhere"'), "Slurm has no partition nowhere; it has "),
-        (("[slurm]", '[slurm]\nextra = ["--gres=nothing:1"]'), "sbatch refused: "),
+        (
+            ("[slurm]", '[slurm]\nextra = ["--gres=nothing:1"]'),
+            "sbatch refuses the runtime job: Invalid generic resource",
+        ),
         (("[slurm]", '[slurm]\nextra = ["--no-such-option"]'), "unrecognized option"),
         (
             ("runtime_memory_mib = 4000", "runtime_memory_mib = 999999999"),
@@ -79,7 +82,7 @@ def test_what_slurm_refuses_leaves_nothing(site: Site, change: tuple[str, str], 
     made = site.launch("true", "--no-gate", config=CONFIG.replace(*change), PATH=program(site, "sbatch", wrapper))
     refused(made, said)
     assert not made.job_dir.exists()
-    if "sbatch" not in said and "no such" not in said and "option" not in said:
+    if "no such" not in said:
         dry = site.launch("true", "--no-gate", "--dry-run", config=CONFIG.replace(*change))
         assert (dry.status, dry.said) == (made.status, made.said)
 
@@ -114,7 +117,7 @@ def test_a_disk_that_is_read_only_or_full(site: Site) -> None:
 def test_a_disk_that_fills_up_between_the_two_jobs(site: Site) -> None:
     """The first job is there, and its id cannot be written down."""
     with mounted(site.at / "small", "size=256k") as disk:
-        fills = f'PATH={site.cluster.env["PATH"]}; sbatch "$@"; dd if=/dev/zero of={disk}/filler bs=4096 2>/dev/null; :'
+        fills = f'PATH={site.cluster.env["PATH"]}; sbatch "$@"; [ "$1" = --test-only ] || dd if=/dev/zero of={disk}/filler bs=4096 2>/dev/null; :'
         path = program(site, "sbatch", fills)
         made = site.launch("true", "--no-gate", "--job-dir", str(disk / "job"), PATH=path)
         refused(made, "No space left on device", "cancelled job")

@@ -32,6 +32,16 @@ def test_a_job_in_a_partition_that_the_site_names_gets_them_too(installed: Insta
     assert f"job={job_id} node=gpu1 status=" in installed.log("prolog.log")
 
 
+def test_the_doctor_runs_once_for_a_job_that_asks_and_never_for_another(installed: Installed) -> None:
+    show = ("srun", "-n8", "--overcommit", "printenv", "SLURM_JOB_ID", "SKYRL_DOCTOR_SET")
+    asks = installed.cluster.run(*show, SKYRL_DOCTOR_ENV="runtime")
+    job_id, *settings = sorted(set(asks.stdout.split()))
+    assert (asks.stdout.split().count(job_id), settings) == (8, [f"{job_id}@cpu1"]), asks.stderr
+    other = installed.cluster.run(*show).stdout.split()
+    asked = (installed.at / "asked").read_text().splitlines()
+    assert [asked.count(f"{one} env") for one in (job_id, other[0])] == [1, 0]
+
+
 def test_a_launch_on_such_a_cluster(installed: Installed, tmp_path: Path) -> None:
     """The scripts of the site and those of the launch do the same twice, and it is the same."""
     made = Site(installed.cluster, tmp_path).launch(bash("echo $CUDA_VISIBLE_DEVICES > device"))

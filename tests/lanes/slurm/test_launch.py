@@ -1,10 +1,12 @@
 """A whole launch on a real Slurm, with stand-ins for what the two jobs run."""
 
 import os
+import re
 import shlex
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +18,13 @@ pytestmark = pytest.mark.slurm
 SOON_S = 90
 """Half a minute is what is promised; this machine may be slow."""
 SLEEPS_S = 600
+ADVISED = re.compile(r"\b([a-z]+\.\w+) = (\d+)(?=[,;.]|$)")
 
 
 def test_both_jobs_run_and_leave_nothing(site: Site) -> None:
-    made = site.launch(bash("echo $CUDA_VISIBLE_DEVICES > device; cat job/runtime_url.txt > url"), "--no-gate")
+    config = CONFIG.replace("[sandbox]", f'[sandbox]\nstore = "{site.at}/stores"')
+    trains = "echo $CUDA_VISIBLE_DEVICES > device; cat job/runtime_url.txt > url; ls stores > stored"
+    made = site.launch(bash(trains), "--no-gate", config=config)
     assert made.status == 0, made.said
     assert made.ended(Role.TRAINER).reason == "", made.log(Role.TRAINER)
     assert made.ended(Role.TRAINER).status == 0
@@ -29,6 +34,20 @@ def test_both_jobs_run_and_leave_nothing(site: Site) -> None:
     assert (made.job_dir / "training_complete.flag").exists()
     assert {role: site.cluster.wait(made.job(role)).state for role in Role} == dict.fromkeys(Role, "COMPLETED")
     assert os.stat(made.job_dir / "runtime_api_key.txt").st_mode & 0o777 == 0o600
+    assert (site.at / "stored").read_text().count("skyrl-") >= 1  # of the runtime's job
+    assert os.listdir(site.at / "stores") == []
+    status = site.cluster.run(sys.executable, "-m", "skyrl_train", "status", str(made.job_dir), cwd=Path("/"))
+    assert f"no complete checkpoint in {site.at}/checkpoints/" in status.stdout
+
+
+def test_the_value_that_a_refusal_asks_for_satisfies_all_rules(site: Site) -> None:
+    contradicts = CONFIG.replace("max_prompt_tokens = 2048", "max_prompt_tokens = 4096")
+    refused = site.launch("true", "--dry-run", config=contradicts)
+    advised = {key: value for line in refused.said.splitlines() for key, value in ADVISED.findall(line)}
+    assert (refused.status, list(advised)) == (78, ["rollout.max_model_len"]), refused.said
+    mended = contradicts.replace("max_model_len = 4096", f"max_model_len = {advised['rollout.max_model_len']}")
+    passed = site.launch("true", "--dry-run", config=mended)
+    assert (passed.status, passed.said) == (0, "")
 
 
 def test_a_faulty_configuration_is_refused_before_sbatch(site: Site) -> None:
@@ -60,7 +79,10 @@ def test_two_slices_are_refused_on_the_node(site: Site) -> None:
     config = CONFIG.replace("[slurm]", "[slurm]\ngpus_per_node = 2").replace(
         "train_batch_size = 1", "train_batch_size = 2"
     )
-    made = site.launch(WAITS, config=config.replace("[model]", "[actor]\nppo_mini_batch_size = 2\n[model]"))
+    config = config.replace("[model]", "[actor]\nppo_mini_batch_size = 2\n[model]")
+    refused = site.launch(WAITS, config=config)
+    assert (refused.status, "(GPU002)" in refused.said) == (2, True), refused.said
+    made = site.launch(WAITS, "--no-gate", config=config)  # as if only the node could know
     assert made.status == 0, made.said
     assert "GPU002" in made.ended(Role.TRAINER).reason
     assert made.ended(Role.TRAINER).status == 78

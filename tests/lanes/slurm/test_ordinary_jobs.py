@@ -37,6 +37,11 @@ BATCH: dict[str, tuple[str, tuple[str, ...]]] = {
     "slice of a task": (BASH, (ON_GPU, "--ntasks=1", "--gpus-per-task=1")),
     "whole node": (BASH, (ON_GPU, "--gres=gpu:1", "--exclusive")),
     "no slice": (BASH, (ON_GPU,)),
+    "signal": ("#!/bin/bash\ntrap 'exit 9' USR1\nkill -USR1 $$\nsleep 1\n", ("--signal=B:USR1@30",)),
+    "directory": (f"{BASH}pwd; ulimit -a; umask; id\n", ("--chdir=/var",)),
+    "input": ("#!/bin/bash\ncat\nenv\n", ("--input=/etc/hostname",)),
+    "login shell": ("#!/bin/bash -l\nenv\n", ()),
+    "words of ours": (BASH, ("--comment=vllm serve", "--job-name=skyrl-trainer")),
     "own device": (f"export CUDA_VISIBLE_DEVICES=0\n{BASH}".replace("export", "#!/bin/bash\nexport", 1), GPU),
 }
 STEPS: dict[str, tuple[str, ...]] = {
@@ -48,6 +53,8 @@ STEPS: dict[str, tuple[str, ...]] = {
     "few variables": ("srun", "--export=NONE", "/usr/bin/env"),
     "allocation": ("salloc", "--quiet", "srun", "env"),
     "absent": ("srun", "/nowhere"),
+    "terminal": ("srun", "--pty", "/usr/bin/env"),
+    "copied": ("srun", "cat", "/etc/hostname"),
 }
 # Differs from job to job without us too.
 VOLATILE = re.compile(
@@ -65,6 +72,7 @@ def comparable(text: str, job_ids: list[str]) -> list[str]:
         text = text.replace(job_id, "JOB")
     text = re.sub(r"(MIG-a{8}-0000-0000-0000-00000000000)[12](?!,)", r"\1N", text)
     text = re.sub(r"(SLURM_(?:JOB|STEP)_GPUS=)\d$", r"\1N", text, flags=re.MULTILINE)
+    text = re.sub(r"srun: (?:Job JOB step creation temporarily disabled.*|Step created for job JOB)\n", "", text)
     text = re.sub(r"srun: job JOB (?:queued and waiting for|has been allocated) resources\n", "", text)
     text = re.sub(r"srun: error: (\w+): task \d+", r"srun: error: \1: task", text)
     return sorted(text.splitlines())

@@ -9,6 +9,7 @@ from lanes.slurm.lab import wait_until
 from lanes.slurm.site import CONFIG, Launched, Site, bash
 from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.runtime_watch import IDLE, IDLE_S, SLURM_EVERY_S
 from skyrl_train.launch.stop_cause import REPLACED
 
 pytestmark = pytest.mark.slurm
@@ -87,6 +88,29 @@ def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -
     assert made.ended(Role.RUNTIME).status == 0
     made.leaves_nothing()
     assert (made.job_dir / "training_complete.flag").exists()
+
+
+def test_a_runtime_does_not_idle_for_a_trainer_that_gets_no_node(site: Site) -> None:
+    """Its node is drained while the trainer waits. Later the next turn starts a runtime of its own."""
+    made = site.launch(bash(TRAINS), config=REQUEUED)
+    begins(site, made, 0)
+    runtime, trainer = made.job(Role.RUNTIME), made.job(Role.TRAINER)
+    node = ("scontrol", "update", "NodeName=gpu1")
+    assert site.cluster.run(*node, "State=DRAIN", "Reason=lane").returncode == 0
+    try:
+        assert site.cluster.run("scontrol", "requeue", trainer).returncode == 0
+        made.cluster.wait_for(trainer, "PENDING")
+        queued = time.monotonic()
+        ended = made.ended(Role.RUNTIME)
+        assert IDLE_S / 2 < time.monotonic() - queued < IDLE_S + 3 * SLURM_EVERY_S
+        assert (ended.status, ended.reason.endswith(IDLE)) == (0, True), ended
+        assert made.cluster.job(trainer).state == "PENDING"
+    finally:
+        assert site.cluster.run(*node, "State=RESUME").returncode == 0
+    begins(site, made, 1)
+    assert made.job(Role.RUNTIME) not in ("", runtime)
+    assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
+    made.leaves_nothing()
 
 
 def test_a_requeued_trainer_starts_again_without_slurms_two_minutes(site: Site) -> None:

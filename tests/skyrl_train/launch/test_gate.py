@@ -46,6 +46,12 @@ def test_each_error_is_told_with_its_place_and_what_to_do(tmp_path: Path) -> Non
 def test_what_could_not_be_looked_at_is_told_where_there_is_no_error(tmp_path: Path) -> None:
     assert lines(tmp_path, outcome("unknown", reason="no answer")) == ["CFG001 could not be checked: no answer"]
     assert lines(tmp_path, outcome("unknown", reason="no answer"), outcome("fail", BARE)) == ["CFG001 no room"]
+    several = [outcome("unknown", reason=reason) for reason in ("no python", "no answer", "no python")]
+    several[2]["id"] = "ENV012"
+    assert lines(tmp_path, *several) == [
+        "CFG001 could not be checked (nor ENV012): no python",
+        "CFG001 could not be checked: no answer",
+    ]
 
 
 def test_a_damaged_report_says_nothing(tmp_path: Path) -> None:

@@ -131,7 +131,10 @@ def sized(nodes: str = NODES, **slurm: object) -> str:
         ),
         ({"runtime_cpus": 17}, "slurm.runtime_cpus = 17, but no node of partition cpu has more than 16"),
         ({"extra": ["--mem=1G"], "trainer_memory_mib": 999999}, ""),
-        ({"gpu_partition": "cpu,old", "trainer_memory_mib": 999999}, ""),
+        (
+            {"gpu_partition": "cpu,old", "trainer_memory_mib": 999999},
+            "slurm.trainer_memory_mib = 999999, but no node of partition cpu has more than 128000",
+        ),
     ],
 )
 def test_what_no_node_has(slurm: dict[str, object], fault: str) -> None:
@@ -179,3 +182,109 @@ def test_the_gpus_of_a_node_as_slurm_writes_them(gres: str, most: int | None) ->
     assert told == (
         "" if most is None else f"slurm.gpus_per_node = 9, but no node of partition cpu has more than {most} GPUs"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "slurm", "reason"),
+    [
+        ("State=INACTIVE", {}, "partition gpu is INACTIVE"),
+        ("State=DRAIN", {}, "partition gpu is DRAIN"),
+        (
+            "MaxMemPerNode=60000",
+            {"trainer_memory_mib": 60001},
+            "slurm.trainer_memory_mib = 60001, but partition gpu allows at most 60000 on a node (MaxMemPerNode)",
+        ),
+        ("MaxMemPerNode=UNLIMITED MaxMemPerCPU=10", {}, ""),
+        (
+            "MaxCPUsPerNode=7",
+            {},
+            "slurm.trainer_cpus = 8, but partition gpu allows at most 7 on a node (MaxCPUsPerNode)",
+        ),
+        (
+            "DenyAccounts=lab,us",
+            {"account": "us"},
+            "slurm.account = 'us' may not use partition gpu, which denies it",
+        ),
+        ("DenyAccounts=lab,us", {"account": "u"}, ""),
+        ("DenyQos=low", {"qos": "low"}, "slurm.qos = 'low' may not use partition gpu, which denies it"),
+    ],
+)
+def test_limits_and_states_of_a_partition(line: str, slurm: dict[str, object], reason: str) -> None:
+    told = said(f"PartitionName=gpu {line}\n", (Role.TRAINER,), gpu_partition="gpu", **slurm)
+    assert told.partition("start it: ")[2] == reason
+
+
+SHORT = "PartitionName=short MaxTime=10 State=UP\nPartitionName=lean MaxMemPerNode=10\n"
+
+
+def test_a_job_that_names_several_partitions_needs_one_that_fits() -> None:
+    assert said(TOLD + SHORT, gpu_partition="short,cpu", trainer_time_limit="6:00:00") == ""
+    told = said(TOLD + SHORT, gpu_partition="lean,short", trainer_time_limit="6:00:00")
+    assert told.endswith("start it: slurm.trainer_time_limit = 6:00:00, but partition short allows at most 10")
+
+
+def notes(told: str, **slurm: object) -> list[str]:
+    lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
+    config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
+    heard: list[str] = []
+    refuse(config, tuple(Role), lambda: told, lambda _: "", say=heard.append)
+    return heard
+
+
+def test_a_partition_that_is_down_is_named_and_waited_for() -> None:
+    assert notes(TOLD, gpu_partition="old") == ["the trainer job will wait, because partition old is DOWN"]
+    assert notes(TOLD, gpu_partition="old,cpu") == []
+
+
+SLICES = "64000|8|gpu:a100_2g.20gb:2(S:0-1)\n64000|8|gpu:1g.10gb+me:4\n"
+
+
+def slices(nodes: str = SLICES, *, judges: bool = True, **slurm: object) -> str:
+    lines = "".join(
+        f"{key} = {value!r}\n" for key, value in ({"runtime_cpus": 8, "trainer_memory_mib": 64000} | slurm).items()
+    )
+    head = '[model]\npath = "a/b"\n[actor]\ndynamic_batch_size = true\n[agent]\nmax_parallel = 1\n'
+    config = parse(f"{head}[slurm]\n{lines}".replace("'", '"'))
+    try:
+        refuse(config, (Role.TRAINER,), lambda: TOLD, lambda _: nodes, judges_slices=judges)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def test_several_slices_are_refused_where_the_partition_has_nothing_else() -> None:
+    assert slices(gpus_per_node=2) == (
+        "nothing was submitted: slurm.gpus_per_node = 2, but partition cpu has only MIG slices (1g.10gb+me, a100_2g.20gb), "
+        "and slices cannot train together; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
+    )
+    assert "(GPU002)" in slices(f"{SLICES}64000|8|gpu:a100:4\n", gpus_per_node=2, gpu_type="a100_2g.20gb")
+    assert slices(extra=["--exclusive"]).endswith("remove --exclusive (GPU001)")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "slurm"),
+    [
+        (SLICES, {}),
+        (f"{SLICES}64000|8|gpu:a100:4\n", {"gpus_per_node": 2}),
+        (f"{SLICES}64000|8|gpu:4\n", {"gpus_per_node": 2}),
+        (f"{SLICES}64000|8|gpu:a100_40gb:4\n", {"gpus_per_node": 2}),
+        (f"{SLICES}64000|8|gpu:h100:no_consume:8\n", {"gpus_per_node": 4}),
+        ("64000|8|gpu:2g.20gb:1\n", {"extra": ["--exclusive"]}),
+    ],
+)
+def test_slices_are_not_refused(nodes: str, slurm: dict[str, object]) -> None:
+    assert slices(nodes, **slurm) == ""
+
+
+def test_slices_are_left_to_the_node_on_request() -> None:
+    assert slices(gpus_per_node=2, judges=False) == ""
+
+
+@pytest.mark.parametrize("option", ["--array=0-3", "-a 1", "--nodes=2", "-N2", "-N 2"])
+def test_an_option_with_which_no_launch_works(option: str) -> None:
+    assert said("", extra=[option]).startswith(f"nothing was submitted: slurm.extra has {option}, ")
+
+
+@pytest.mark.parametrize("option", ["--account=x", "-A x", "--nodes=1", "-N1", "--nodelist=n2", "--nice"])
+def test_other_options_are_the_user_s(option: str) -> None:
+    assert said("", extra=[option]) == ""
