@@ -58,7 +58,10 @@ def test_one_line_a_failure_those_of_others_last() -> None:
     assert lines[0] == (
         "GPU001  mig-uuid                       before, logs          -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or a device that CUDA cannot find."
     )
-    assert lines[-1] == "SITE001 site-closed                    -                     gpu                skyrl-doctor list."
+    assert (
+        lines[-1]
+        == "SITE001 site-closed                    -                     gpu                skyrl-doctor list."
+    )
     assert len(lines) == len(catalogue().entries) + 1
 
 
