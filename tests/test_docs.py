@@ -57,6 +57,12 @@ def test_calls_have_only_options_that_exist(page: Path) -> None:
     assert unknown == []
 
 
+def test_the_page_that_a_finding_links_to_is_in_the_repository() -> None:
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+    linked = [entry.url.removeprefix(f"{source}/blob/main/") for entry in catalogue().entries]
+    assert [path for path in linked if not (ROOT / path).is_file()] == []
+
+
 def test_using_it_shows_every_command() -> None:
     shown = {words[0] for words in calls((DOCS / "using.md").read_text(encoding="utf-8"))}
     assert set(COMMANDS) - shown == set()

@@ -10,7 +10,8 @@ A reward that no patch can earn, or that every patch earns, teaches nothing: the
 changed. A failed sandbox is different: its rollouts are masked and not scored 0.
 
 ## How to fix
-Run `skyrl-train data oracle ROWS --data FILE` before training, and remove the tasks that it reports as broken.
+Run `skyrl-train data oracle PUBLISHED --data FILE` before training, and remove the tasks that it reports as broken.
+FILE is what training reads, and PUBLISHED the data set with the gold patches from which it was converted.
 
 ## Example
     broken      sympy_final:5c2e1f: the gold patch scores 0; expected 1: 12 tests in the summary, 13 expected
@@ -64,7 +65,9 @@ def _details(report: OracleReport, verdict: Verdict) -> tuple[str, ...]:
 def _finding(data: TriedData, message: str, severity: Severity, evidence: tuple[str, ...] = ()) -> Finding:
     remedy = Remedy(
         kind=RemedyKind.RETRY,
-        summary="test the rewards of a sample; ROWS is the published data set with its gold patches",
-        commands=(f"skyrl-train data oracle ROWS --data {data.file}",),
+        summary=(
+            f"test the rewards of a sample: `skyrl-train data oracle PUBLISHED --data {data.file}`, where PUBLISHED is "
+            "the file that it was converted from: it has the gold patches"
+        ),
     )
     return Finding(message=message, evidence=evidence, remedy=remedy, severity=severity)

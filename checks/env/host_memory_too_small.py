@@ -13,8 +13,8 @@ unexpectedly". Ray sees the node's memory and not the job's, so it neither spill
 too small, Ray puts its object store on disk, and every batch goes through it.
 
 ## How to fix
-Request more (`slurm.trainer_memory_mib`, `--mem`), or keep less on the host: no optimiser offloading, or more nodes.
-For models of 7B and more with offloading, 80 GB for each GPU is usual. A container gets a larger `/dev/shm` with
+Request more (`slurm.trainer_memory_mib`, `--mem`), or use less of the host's: more nodes, or, if
+the GPU has room for the optimiser (see `skyrl-doctor budget`), no offloading of it. For models of 7B and more with offloading, 80 GB for each GPU is usual. A container gets a larger `/dev/shm` with
 `--shm-size`.
 
 ## Example
@@ -47,8 +47,8 @@ from skyrl_train.node.host_memory import (
 
 RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
 CAUSE = "the job used more host memory than it was given"
-MORE = "Request more host memory (Slurm: `--mem`), or keep less on the host: no optimizer offloading (`{key:actor.optimizer_offload}`), fewer data loader workers (`{key:data.loader_workers}`). `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
-MORE_FOR_RAY = "Put less on the node or request more memory: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`), no optimizer offloading (`{key:actor.optimizer_offload}`). Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
+MORE = "Request more host memory (Slurm: `--mem`), or use less of it: fewer data loader workers (`{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
+MORE_FOR_RAY = "Request more host memory (Slurm: `--mem`), or use less of it: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
 
 KEYS = ("model.path", "actor.param_offload", "actor.optimizer_offload", "data.loader_workers", "rollout.agent_workers")
 

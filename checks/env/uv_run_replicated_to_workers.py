@@ -46,7 +46,7 @@ def uv_run_replicated_to_workers(
         return
     launcher = plan.find(KEY)
     if launcher is not None and is_uv_run(str(launcher.value).split()):
-        yield _finding(f"{launcher.assignment} starts the driver", environ, _severity(environ, plan), plan.place(KEY))
+        yield _finding(f"`{launcher.value}` starts the driver", environ, _severity(environ, plan), plan.place(KEY))
         return
     if ancestors is None or Role.GPU not in roles:
         return  # what is submitted from here starts under slurmstepd, not under this shell

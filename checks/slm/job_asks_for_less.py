@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.parallel import own_integer, own_value
@@ -76,11 +76,13 @@ def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Itera
     """With fewer tasks than nodes, sbatch makes as many nodes of them as there are tasks."""
     tasks = own_integer(plan, TASKS)
     if asked is not None and tasks is not None and 0 < tasks < min(asked[1], nodes) and not _is_sbatch(plan, NODES):
+        location = plan.own[TASKS].location
+        name = _where(location)
         message = (
-            f"Slurm gives the job {tasks} node{_s(tasks)}, because {TASKS} = {tasks}, "
-            f"but the run uses {nodes} ({plan.name(NODES)}); expected {nodes} in {TASKS}"
+            f"Slurm gives the job {tasks} node{_s(tasks)}, because {name} = {tasks}, "
+            f"but the run uses {nodes} ({plan.name(NODES)}); expected {nodes} in {name}"
         )
-        yield config_finding(message, plan.own[TASKS].location, {TASKS: str(nodes)})
+        yield config_finding(message, location, {name: str(nodes)})
 
 
 def _started_twice(plan: Plan, nodes: int) -> Iterator[Finding]:
@@ -104,10 +106,10 @@ def _signalled(plan: Plan) -> Iterator[Finding]:
     limit, traps = _limit(plan), plan.own.get("trap")
     whole = None if limit is None else minutes(str(limit.value))
     if limit is not None and whole and signal.seconds >= whole * 60:
-        message = f"{SIGNAL} = {written.value} is sent when the job starts: {signal.seconds} s before the end of a job of {limit.value}"
+        message = f"{_where(written.location)} = {written.value} is sent when the job starts: {signal.seconds} s before the end of a job of {limit.value}"
         yield config_finding(message, written.location, severity=Severity.WARNING, summary="lower the seconds after @")
     elif signal.is_for_shell and signal.name not in _IGNORED and _is_unhandled(signal.name, traps):
-        message = f"{SIGNAL} = {written.value} ends the script {signal.seconds} s before the limit, because it has no trap for {signal.name}"
+        message = f"{_where(written.location)} = {written.value} ends the script {signal.seconds} s before the limit, because it has no trap for {signal.name}"
         yield config_finding(
             message, written.location, severity=Severity.WARNING, summary=f"add `trap … {signal.name}`"
         )
@@ -133,9 +135,15 @@ def _is_sbatch(plan: Plan, key: str) -> bool:
 
 
 def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Finding:
-    key = f"{PREFIX}{option}"
-    message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {key}"
-    return config_finding(message, plan.own[key].location, {key: _with_type(plan, option, expected)})
+    location = plan.own[f"{PREFIX}{option}"].location
+    name = _where(location)
+    message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {name}"
+    return config_finding(message, location, {name: _with_type(plan, option, expected)})
+
+
+def _where(location: Location | None) -> str:
+    """The option as it stands: `#SBATCH --gres`, or `sbatch --gres` on a command line."""
+    return (location and location.key) or ""
 
 
 def _with_type(plan: Plan, option: str, count: str) -> str:

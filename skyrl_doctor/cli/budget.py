@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "targets",
         nargs="+",
         metavar="TARGET",
-        help="configuration: RunConfig TOML, dev.conf, task YAML, verl script or command line, prime-rl TOML",
+        help="configuration, as for preflight",
     )
     device = parser.add_mutually_exclusive_group()
     device.add_argument(
@@ -193,5 +193,7 @@ def _print_problems(plan: "Plan") -> None:
 
     redact = Redactor.of(os.environ)
     for problem in plan.problems:
+        if problem.is_note:
+            continue
         line = "" if problem.location.line is None else f":{problem.location.line}"
         print_note(redact(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}"))

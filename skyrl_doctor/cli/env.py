@@ -7,7 +7,7 @@ from skyrl_train.contracts.screen import print_exact, print_note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    add_examination(parser)
+    add_examination(parser, judges=False)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--shell", action="store_true", help='print lines for eval "$(skyrl-doctor env)" (default)')
     form.add_argument(

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from skyrl_doctor.core.check import Check
 
 INDENT = " " * 8
-LETTERS = "P before the job, W by watch during the job, L in its logs, K in a contract test"
-"""When a failure is found, as `list` and `explain` abbreviate it."""
+WHEN = {"P": "before", "W": "during", "L": "logs", "K": "contract"}
+"""When a failure is found, as `list` and `explain` print it."""
+LEGEND = (
+    "before the job by preflight, during it by watch, in its logs by diagnose, or by a contract test of our programs; "
+    "then the kinds of machines that its check runs on"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,10 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "words", nargs="*", metavar="WORD", help="list only failures with these words: in names, pages and log lines"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.epilog = (
-        f"Of each failure: its id, its slug, what goes wrong, when it is found ({LETTERS}), and the roles of the machines "
-        "that its check runs on."
-    )
+    parser.epilog = f"Of each failure: its id, its short name, what goes wrong, and when it is found: {LEGEND}."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,17 +85,18 @@ def table(known: list[dict[str, Any]], columns: int | None = None) -> Iterator[s
 
     width = max(len(row["slug"]) for row in known)
     for row in known:
-        when = "".join(row["when"]) or "-"
+        when = ", ".join(WHEN[one] for one in row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
+        found = "; ".join(text for text in (when, roles) if text != "-")
         name = f"{row['id']:<8}{row['slug']:<{width}}"
         summary = plain(row["summary"])
-        line = f"{name}  {when:<3}  {roles:<17}  {summary}".rstrip()
+        line = f"{name}  {when:<20}  {roles:<17}  {summary}".rstrip()
         if columns is None or len(line) <= columns:
             yield line
         else:
             yield f"{row['id']:<8}{row['slug']}"
             yield from textwrap.wrap(
-                f"{summary} ({when}; {roles})",
+                f"{summary} ({found})" if found else summary,
                 columns,
                 initial_indent=INDENT,
                 subsequent_indent=INDENT,

@@ -7,8 +7,12 @@ from skyrl_doctor.report.formats import FORMATS
 ROLES = ("auto", "login", "runtime", "gpu")
 
 
-def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) -> None:
-    """Adds the options of an examination."""
+def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True, judges: bool = True) -> None:
+    """Adds the options of an examination. A command that does not judge hides those of a verdict."""
+
+    def of_verdict(text: str) -> str:
+        return text if judges else argparse.SUPPRESS
+
     if targets:
         parser.add_argument(
             "targets",
@@ -24,7 +28,7 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
         "--ignore", action="append", default=[], metavar="ID,…", help="skip these checks: ids, slugs or families"
     )
     add_versions(parser)
-    parser.add_argument("--waivers", metavar="FILE", help="TOML file with a [waivers] table")
+    parser.add_argument("--waivers", metavar="FILE", help=of_verdict("TOML file with a [waivers] table"))
     parser.add_argument(
         "--settings",
         metavar="FILE",
@@ -34,7 +38,7 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="lowest severity that fails the verdict (default: error)",
+        help=of_verdict("lowest severity that fails the verdict (default: error)"),
     )
     parser.add_argument("--from", dest="bundle", metavar="DIR", help="examine this recording instead of this machine")
     parser.add_argument(

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help="most megabytes that --job collects (default: 20)",
     )
-    add_examination(parser, targets=False)
+    add_examination(parser, targets=False, judges=False)
 
 
 def run(args: argparse.Namespace) -> int:

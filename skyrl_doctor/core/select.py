@@ -53,7 +53,8 @@ def _unknown(name: str, checks: Sequence[Check]) -> str:
 
     known = [text for check in checks for text in (check.id, check.slug)]
     close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "; run `skyrl-doctor list` to see all checks"
+    close = close or [check.slug for check in checks if name.lower() in check.slug.split("-")][:3]
+    hint = f"; did you mean {' or '.join(close)}?" if close else "; run `skyrl-doctor list` to see all checks"
     return f"no check has the id, slug or family {name!r}{hint}"
 
 

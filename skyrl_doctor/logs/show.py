@@ -146,7 +146,7 @@ def text(
         yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
         if diagnosis.tolerated:
             yield "The first error line. It announces another try, or the run continued after it:"
-            yield from _quotation(diagnosis.tolerated, redact)
+            yield from _quotation(diagnosis.tolerated, redact, width)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
 
@@ -171,7 +171,7 @@ def _end(run: EarlierRun) -> str:
 
 def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) -> Iterator[str]:
     yield "No known failure matched. The first error:"
-    yield from _quotation(unknown, redact)
+    yield from _quotation(unknown, redact, width)
     if diagnosis.raised:
         raised = _redacted(diagnosis.raised, redact)
         if raised.package:
@@ -209,7 +209,7 @@ def _root(
     if probably:
         yield "No signature matches the line. It is named by its words."
     yield ""
-    yield from _quotation(root.line, redact)
+    yield from _quotation(root.line, redact, width)
     yield ""
     if diagnosis.ranks:
         yield from (*textwrap.wrap(diagnosis.ranks, width), "")
@@ -220,12 +220,12 @@ def _root(
     for title, body in advice(root, diagnosis.dialect, page):
         yield title
         yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), width - 2))
-    if root.failure.id:
-        yield f"More: skyrl-doctor explain {root.failure.id}"
     yield from _consequences(diagnosis, redact, width)
     if diagnosis.others:
         yield "Other possible causes, later or less certain:"
         yield from map(_listed, diagnosis.others[:MAX_LISTED])
+    if root.failure.id:
+        yield f"More: skyrl-doctor explain {root.failure.id}"
 
 
 def advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
@@ -268,12 +268,14 @@ def _listed(hit: Hit) -> str:
     return f"  {hit.failure.name} {hit.failure.slug}, {_position(hit.line)}"
 
 
-def _quotation(line: Line, redact: Redact) -> Iterator[str]:
-    """The line among its neighbours, and where in the code it was raised."""
+def _quotation(line: Line, redact: Redact, width: int = WIDTH) -> Iterator[str]:
+    """The line among its neighbours, and where in the code it was raised. A neighbour fills two rows of the screen at most."""
     yield f"  {_position(line)}"
     for number, neighbour in line.context or ((line.number, line.text),):
-        mark = ">" if number == line.number else " "
-        yield f"  {mark} {number:>6} | {_clean(neighbour, redact)}"
+        lead = f"  {'>' if number == line.number else ' '} {number:>6} | "
+        clean, most = _clean(neighbour, redact), 2 * width - len(lead)
+        cut = number != line.number and len(clean) > most
+        yield f"{lead}{clean[: most - 1]}…" if cut else f"{lead}{clean}"
     if line.frame:
         yield f"  raised in {_clean(line.frame, redact)}"
 

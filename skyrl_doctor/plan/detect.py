@@ -8,7 +8,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
 
 READABLE = (
-    "a RunConfig TOML, prime-rl's TOML files, SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, "
+    "a run.toml of skyrl-train, prime-rl's TOML files, SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, "
     "and scripts or command lines that start verl's, SkyRL's or prime-rl's programs"
 )
 """What the doctor reads, for refusals."""

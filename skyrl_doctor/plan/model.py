@@ -49,7 +49,7 @@ class Value:
 class Problem:
     """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names.
 
-    `is_note`: this version takes it, another does not.
+    `is_note`: nothing is wrong with it: another version refuses it, or only the running script knows the value.
     """
 
     message: str

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 
-from skyrl_doctor.plan.syntax.sbatch import options
+from skyrl_doctor.plan.syntax.sbatch import COMMAND, LINE, options
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
 
@@ -67,19 +67,17 @@ def array_tasks(text: str) -> tuple[str, ...]:
 def job_of(words: Sequence[Word], script: str, line: int, file: str) -> Job:
     """What sbatch reads of a job: the #SBATCH lines of its script, which begins at `line`, then the words before it."""
     last = sum(1 for _ in _head(script))
-    lines = [
-        (line + number, text) for number, text in enumerate(script.splitlines()[:last]) if text.startswith("#SBATCH")
-    ]
+    lines = [(line + number, text) for number, text in enumerate(script.splitlines()[:last]) if text.startswith(LINE)]
     return Job((*lines, *_as_lines(words)), file)
 
 
 def _as_lines(words: Sequence[Word]) -> Iterator[tuple[int, str]]:
-    """Each option of sbatch's own as the #SBATCH line that says the same."""
+    """Each option of sbatch's own command line, as a line of its own."""
     for word, after in zip_longest(words, words[1:]):
         if word.text.startswith("-"):
             has_value = "=" not in word.text and after is not None and not after.text.startswith("-")
             texts = [word.text, after.text] if has_value and after is not None else [word.text]
-            yield word.line, f"#SBATCH {shlex.join(texts)}"
+            yield word.line, f"{COMMAND} {shlex.join(texts)}"
 
 
 def _head(text: str) -> Iterator[str]:
@@ -91,5 +89,5 @@ def _head(text: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The #SBATCH lines that sbatch reads: above the first command."""
-    return (line.rstrip() for line in _head(text) if line.startswith("#SBATCH"))
+    """The options that sbatch reads: its own, and those above the first command."""
+    return (line.rstrip() for line in _head(text) if line.startswith((LINE, COMMAND)))

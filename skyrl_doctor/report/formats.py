@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from skyrl_doctor.report.model import Batch, Report
 
-FORMATS = ("auto", "text", "json", "junit", "github", "prometheus")
+FORMATS = ("auto", "text", "json", "junit", "sarif", "github", "prometheus")
 
 
 def render(report: "Report", format_name: str) -> str:

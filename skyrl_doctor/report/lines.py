@@ -169,7 +169,8 @@ class Layout:
         ]
 
     def _remedy(self, remedy: Remedy) -> Iterator[Line]:
-        yield from self.prose(f"{remedy.summary}{_SAFE if remedy.safe else ''}", lead="fix:  ")
+        if remedy.summary != CORRECT or remedy.settings or remedy.moves or remedy.commands:
+            yield from self.prose(f"{remedy.summary}{_SAFE if remedy.safe else ''}", lead="fix:  ")
         for command in remedy.commands:
             first, *rest = plain(command).split("\n")
             yield Line(f"      $ {first}", style="command")

@@ -66,6 +66,7 @@ def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> t
     """The number of rows written, the number dropped, and the images in order of first use."""
     images: dict[str, None] = {}
     good = bad = 0
+    first = ""
     with ExitStack() as files:
         write = files.enter_context(sink(target))
         reject = files.enter_context(_rejects(rejects))
@@ -73,6 +74,7 @@ def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> t
         for task in tasks_of(source):
             if isinstance(task, BadRow):
                 bad += 1
+                first = first or f"row {task.number}: {task.why}"
                 reject(task)
             else:
                 write(verl_row(task, good))
@@ -83,7 +85,7 @@ def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> t
                 break
         if not good:
             raise UsageError(
-                f"{source}: none of its {bad} rows can be used; {rejects} has the reasons"
+                f"{source}: none of its {bad} rows can be used ({first}); {rejects} has all reasons"
                 if bad
                 else f"{source} has no rows"
             )

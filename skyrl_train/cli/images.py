@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="a RunConfig TOML or a data set (.jsonl, .parquet); for server: the directory to make",
+        help="a run.toml or a data set (.jsonl, .parquet); for server: the directory to make",
     )
     parser.add_argument(
         "--archive", metavar="DIR", help="load archives from DIR, named after the image, instead of pulling"

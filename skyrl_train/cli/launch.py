@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML or a prime-rl TOML")
+    parser.add_argument("target", metavar="TARGET", help="a run.toml or a prime-rl TOML")
     parser.add_argument(
         "--dry-run",
         action="store_true",

@@ -36,12 +36,12 @@ def gpu_faults(gpus: int, sizes: Parallel) -> Iterator[str]:  # FIX(CFG008)
     if gpus % sizes.model_ranks:
         yield (
             f"tensor {sizes.tensor} x pipeline {sizes.pipeline} x context {sizes.context} = {sizes.model_ranks} GPUs "
-            f"for one copy of the model, which do not divide {_gpus(gpus)}"
+            f"for one copy of the model, but the run has {_gpus(gpus)}; expected a number that divides {gpus}"
         )
     elif sizes.expert > 1 and gpus % sizes.expert_ranks:
         yield (
             f"expert tensor {sizes.expert_tensor or sizes.tensor} x expert {sizes.expert} x pipeline {sizes.pipeline} = "
-            f"{sizes.expert_ranks} GPUs for one copy of the experts, which do not divide {_gpus(gpus)}"
+            f"{sizes.expert_ranks} GPUs for one copy of the experts, but the run has {_gpus(gpus)}; expected a number that divides {gpus}"
         )
 
 

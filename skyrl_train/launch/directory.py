@@ -108,9 +108,9 @@ def latest(root: str) -> str:
     try:
         names = [name for name in os.listdir(root) if name.endswith("_launch")]
     except OSError as error:
-        raise UsageError(f"no launches found in {root}: {error.strerror}; name a job directory") from None
+        raise UsageError(f"no launch found: {root}: {error.strerror}; name a job directory") from None
     if not names:
-        raise UsageError(f"no launches found in {root}; name a job directory")
+        raise UsageError(f"no launch found in {root}; name a job directory")
     return os.path.join(root, max(names, key=lambda name: [int(digits) for digits in re.findall("[0-9]+", name)]))
 
 

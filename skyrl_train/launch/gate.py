@@ -68,7 +68,8 @@ class LoginGate:
         if done.timed_out:
             raise UsageError(f"the login gate timed out after {LOGIN_LIMIT_S:g} s")
         if done.status not in (0, 1, 3):
-            raise UsageError(f"the login gate failed: {done.error_text.strip()[-400:]}")
+            why = done.error_text.strip().removeprefix("skyrl-doctor preflight: ")
+            raise UsageError(f"the login gate failed: {why[-400:]}")
         return None if done.ok else "\n".join(error_lines(self._report)) or f"exit status {done.status}"
 
 

@@ -83,7 +83,8 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
                 read += 1
                 yield row
     except (ValueError, OSError) as error:  # pyarrow's errors derive from one of them
-        why = f"data set {path}: {' '.join(str(error).split())[:200]}"
+        said = error.strerror if isinstance(error, OSError) else None
+        why = f"data set {path}: {' '.join((said or str(error)).split())[:200]}"
         if bad is None or not read:
             raise UsageError(why) from None
         bad(f"{why}; the rows after {read} cannot be read")

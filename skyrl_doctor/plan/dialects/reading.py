@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Problem, Release, Value
 from skyrl_doctor.plan.syntax.leaf import Leaf
+from skyrl_doctor.plan.syntax.shell_values import NOT_BEFORE_IT_RUNS
 
 
 @record(kw_only=True)
@@ -55,6 +56,19 @@ def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:
         )
         for leaf in leaves
     }
+
+
+def unknown_values(values: Iterable[Value]) -> Iterator[Problem]:
+    """A problem for each written value that is unknown; a note if the running script makes it, as a name with the date."""
+    for value in values:
+        if value.unknown and value.location is not None:
+            yield Problem(
+                message=f"{value.name} = {value.value}: {value.unknown}",
+                location=value.location,
+                fatal=False,
+                is_note=value.unknown == NOT_BEFORE_IT_RUNS,
+                remedy=UNKNOWN_VALUE,
+            )
 
 
 def renamed(own: Mapping[str, Value], names: Mapping[str, str]) -> Iterator[Value]:

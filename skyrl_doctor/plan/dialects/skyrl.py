@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
-from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed, unknown_values
 from skyrl_doctor.plan.dialects.verl.sbatch import mebibytes
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
@@ -55,17 +55,7 @@ def is_task(keys: Collection[str]) -> bool:
 def read_conf(source: Source, script: Script, broken: Problem | None) -> Reading:
     """Reads a dev.conf; `broken` is its syntax error. An unknown value (a command, an unset variable) is a problem."""
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
-    problems = [
-        Problem(
-            message=f"{value.assignment}: {value.unknown}",
-            location=value.location,
-            fatal=False,
-            remedy=UNKNOWN_VALUE,
-        )
-        for value in own.values()
-        if value.unknown and value.location is not None
-    ]
-    problems += [broken] if broken is not None else []
+    problems = [*unknown_values(own.values()), *([broken] if broken is not None else [])]
     values = by_key(_conf_values(own))
     return Reading(dialect=NAME, values=values, own=own, problems=tuple(problems), part="dev.conf", skipped=UNCHECKED)
 

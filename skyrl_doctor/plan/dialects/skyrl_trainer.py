@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
+from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed, unknown_values
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import OTHER_PROGRAM
@@ -61,7 +61,7 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     )
     tree = composed(machine, source.file, launch)
     if tree is not None:
-        problems = (*tree.problems, *_unknown_values(own.values()))
+        problems = (*tree.problems, *unknown_values(own.values()))
         return dataclasses.replace(reading, problems=problems, schema=tree.label)
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
@@ -113,14 +113,7 @@ def _problems(
         else:
             message = f"{problem.message}; {launch.module} may add it"
             yield dataclasses.replace(problem, message=message, fatal=False)
-    yield from _unknown_values(known)
-
-
-def _unknown_values(values: Collection[Value]) -> Iterator[Problem]:
-    for value in values:
-        if value.unknown and value.location is not None:
-            message = f"{value.assignment}: {value.unknown}"
-            yield Problem(message=message, location=value.location, fatal=False, remedy=UNKNOWN_VALUE)
+    yield from unknown_values(known)
 
 
 def _fields(machine: Machine, file: str, launch: Launch) -> set[str] | None:

@@ -8,6 +8,7 @@ import shlex
 
 from skyrl_doctor.plan.edits.changes import CannotEdit, Move, Remove, Set
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_train.contracts.assignment import assignment
 
 _WORD = re.compile(r"(?P<quote>['\"]?)(?P<head>\+{0,2}(?P<key>[\w.@/\-]+)=)(?P<value>.*)(?P=quote)", re.DOTALL)
 _DEFAULTED = re.compile(r"(?P<head>\$\{\w+:?[-=])(?P<value>[^${}\"'`\\]*)\}")
@@ -34,6 +35,8 @@ def edited(text: str, change: Set | Move | Remove, plan: Plan, file: str, line: 
 def _set(text: str, key: str, value: str, plan: Plan, file: str) -> str:
     if key.startswith(_SBATCH):
         return _sbatch(text, key.removeprefix(_SBATCH), value, _line_of(plan, key))
+    if key.startswith("sbatch "):
+        raise CannotEdit(f"change {assignment(key, value)} by hand")
     found = plan.own.get(key)
     if found is None or found.location is None or found.location.file != file or found.span is None:
         return _added(text, key, value, plan, file)

@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 
 from skyrl_doctor.plan.syntax.shell_scope import Scope
-from skyrl_doctor.plan.syntax.shell_values import Piece, Value, Word, known
-from skyrl_doctor.plan.syntax.shell_words import NOT_BEFORE_IT_RUNS
+from skyrl_doctor.plan.syntax.shell_values import NOT_BEFORE_IT_RUNS, Piece, Value, Word, known
 
 _HERE_DOCUMENT = re.compile(
     r"\s*cat\s*<<(?P<dash>-?)\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)\s*\n(?P<text>.*?)\n\s*(?P=end)\s*", re.DOTALL

@@ -15,8 +15,18 @@ from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_script import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_shared import MOST_DEPTH, MOST_STEPS, Function, LeaveError, Shared
 from skyrl_doctor.plan.syntax.shell_tree import Text, parse
-from skyrl_doctor.plan.syntax.shell_values import Piece, Value, Word, hidden, joined, known, text_of, unknown_of
-from skyrl_doctor.plan.syntax.shell_words import NOT_BEFORE_IT_RUNS, Expander
+from skyrl_doctor.plan.syntax.shell_values import (
+    NOT_BEFORE_IT_RUNS,
+    Piece,
+    Value,
+    Word,
+    hidden,
+    joined,
+    known,
+    text_of,
+    unknown_of,
+)
+from skyrl_doctor.plan.syntax.shell_words import Expander
 
 _IGNORED = ("test_command", "command_substitution", "heredoc_body", "heredoc_redirect", "file_redirect", "string")
 

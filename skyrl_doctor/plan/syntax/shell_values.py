@@ -6,6 +6,7 @@ from dataclasses import field
 from skyrl_doctor.core.record import record
 
 MOST_BYTES = 1 << 16
+NOT_BEFORE_IT_RUNS = "known only when the script runs"
 MOST_WORDS = 4096
 TOO_LONG = f"the value is longer than {MOST_BYTES} bytes"
 

@@ -14,7 +14,17 @@ from skyrl_doctor.plan.syntax.shell_quotes import (
     end_of_double_quotes,
 )
 from skyrl_doctor.plan.syntax.shell_scope import Scope
-from skyrl_doctor.plan.syntax.shell_values import MOST_WORDS, Piece, Value, Word, joined, known, text_of, unknown_of
+from skyrl_doctor.plan.syntax.shell_values import (
+    MOST_WORDS,
+    NOT_BEFORE_IT_RUNS,
+    Piece,
+    Value,
+    Word,
+    joined,
+    known,
+    text_of,
+    unknown_of,
+)
 
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
 _PLAIN = re.compile(r"[^\\'\"$`]+")
@@ -28,7 +38,6 @@ _BRACES = re.compile(r"(?<![$\\])\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 _QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}", re.DOTALL)
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "e": "\x1b"}
 MOST_DEPTH = 30
-NOT_BEFORE_IT_RUNS = "the output of a command is not known before it runs"
 
 Capture = Callable[[str], Value]
 """The output of the command in `$(…)`."""

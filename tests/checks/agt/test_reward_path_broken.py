@@ -49,8 +49,10 @@ def test_data_without_sandboxes_has_no_oracle() -> None:
 def remedy(file: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.RETRY,
-        summary="test the rewards of a sample; ROWS is the published data set with its gold patches",
-        commands=(f"skyrl-train data oracle ROWS --data {file}",),
+        summary=(
+            f"test the rewards of a sample: `skyrl-train data oracle PUBLISHED --data {file}`, where PUBLISHED is "
+            "the file that it was converted from: it has the gold patches"
+        ),
     )
 
 

@@ -76,3 +76,12 @@ def test_keys_that_could_not_be_checked_are_no_pass() -> None:
 def test_silent_on_the_clean_configuration() -> None:
     assert found("CFG004", example(MIG20)) == []
     assert verdict("CFG004", Plan()) == (Status.SKIP, NO_PLAN)
+
+
+def test_a_value_that_the_running_script_makes_is_a_note_and_an_unset_variable_a_warning() -> None:
+    script = "python3 -m verl.trainer.main_ppo trainer.experiment_name=run_$(date +%F) trainer.project_name=$NOT_SET\n"
+    severities = {finding.message: finding.severity for finding in found("CFG004", plan(script, "run.sh"))}
+    assert severities == {
+        "trainer.experiment_name = run_$(date +%F): known only when the script runs": Severity.INFO,
+        "trainer.project_name = $NOT_SET: NOT_SET is not set here": Severity.WARNING,
+    }

@@ -30,7 +30,7 @@ def test_megatron_divides_the_gpus_by_all_sizes() -> None:
     made = megatron(f"{M}.tensor_model_parallel_size=4", f"{M}.pipeline_model_parallel_size=3")
     assert found("CFG008", made) == [
         config_finding(
-            "tensor 4 x pipeline 3 x context 1 = 12 GPUs for one copy of the model, which do not divide 8 GPUs",
+            "tensor 4 x pipeline 3 x context 1 = 12 GPUs for one copy of the model, but the run has 8 GPUs; expected a number that divides 8",
             Location("run.sh", 4, f"{M}.tensor_model_parallel_size"),
         )
     ]
@@ -39,7 +39,7 @@ def test_megatron_divides_the_gpus_by_all_sizes() -> None:
 def test_experts_divide_the_gpus_too() -> None:
     made = megatron(f"{M}.tensor_model_parallel_size=2", f"{M}.expert_model_parallel_size=8")
     assert [one.message for one in found("CFG008", made)] == [
-        "expert tensor 2 x expert 8 x pipeline 1 = 16 GPUs for one copy of the experts, which do not divide 8 GPUs"
+        "expert tensor 2 x expert 8 x pipeline 1 = 16 GPUs for one copy of the experts, but the run has 8 GPUs; expected a number that divides 8"
     ]
     assert found("CFG008", megatron(f"{M}.expert_model_parallel_size=8")) == []
     alone = (
@@ -92,10 +92,10 @@ def rollout(*words: str) -> list[str]:
 
 def test_a_server_of_the_rollout_divides_the_gpus() -> None:
     assert rollout(f"{R}.tensor_model_parallel_size=3") == [
-        "one server of the rollout takes tensor 3 parallel = 3 GPUs, which do not divide 8 GPUs"
+        "one server of the rollout takes tensor 3 parallel = 3 GPUs, but the run has 8 GPUs; expected a number that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=4") == [
-        "one server of the rollout takes tensor 4 x data 4 parallel = 16 GPUs, which do not divide 8 GPUs"
+        "one server of the rollout takes tensor 4 x data 4 parallel = 16 GPUs, but the run has 8 GPUs; expected a number that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=2") == []
     assert rollout(f"{R}.tensor_model_parallel_size=3", f"{R}.nnodes=1", f"{R}.n_gpus_per_node=3") == []

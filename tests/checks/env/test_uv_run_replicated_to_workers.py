@@ -63,7 +63,7 @@ def test_a_hook_by_name_counts() -> None:
 def test_finds_it_in_the_plan_wherever_it_is_looked_at() -> None:
     place = Location("run.toml", 7, "python.launcher")
     plan = Plan(("run.toml",), "run-config", {"python.launcher": Value("python.launcher", "uv run", place)})
-    message = f"python.launcher = 'uv run' starts the driver, and {SWITCH} is unset, {TAIL}"
+    message = f"`uv run` starts the driver, and {SWITCH} is unset, {TAIL}"
     wanted = [Finding(message=message, severity=Severity.WARNING, location=place, remedy=REMEDY)]
     assert found(None, plan) == wanted
     assert found(UV, plan, LOGIN) == wanted

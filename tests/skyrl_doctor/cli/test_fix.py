@@ -37,11 +37,11 @@ def test_a_finding_without_an_edit_is_told_once_with_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "run.sh"
-    script.write_text("python3 -m verl.trainer.main_ppo trainer.experiment_name=$(date) trainer.nnodes=1\n")
+    script.write_text("python3 -m verl.trainer.main_ppo trainer.experiment_name=$NAME trainer.nnodes=1\n")
     assert dispatch(["fix", "CFG004", str(script), "--structure-only"]) == 1
     assert capsys.readouterr().out == (
         "CFG004 config-unreadable\n"
-        f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $(date): the output of a command is not known before it runs\n"
+        f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $NAME: NAME is not set here\n"
         "  by hand: make sure that the job gets the value that you expect\n"
     )
 

@@ -56,9 +56,12 @@ def test_a_built_one_and_one_that_is_not() -> None:
 def test_one_line_a_failure_those_of_others_last() -> None:
     lines = list(table(rows((site_closed,))))
     assert lines[0] == (
-        "GPU001  mig-uuid                       PL   -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or a device that CUDA cannot find."
+        "GPU001  mig-uuid                       before, logs          -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or a device that CUDA cannot find."
     )
-    assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
+    assert (
+        lines[-1]
+        == "SITE001 site-closed                    -                     gpu                skyrl-doctor list."
+    )
     assert len(lines) == len(catalogue().entries) + 1
 
 
@@ -69,7 +72,7 @@ def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str], monkeypat
     listed = [line.split()[0] for line in out.out.splitlines()]
     assert (listed, out.err) == ([entry.id for entry in catalogue().entries], "")
     assert (
-        "ENV016  stale-vllm-variable            P    gpu,login          `VLLM_USE_V1` is set, but current vLLM ignores it."
+        "ENV016  stale-vllm-variable            before                gpu,login          `VLLM_USE_V1` is set, but current vLLM ignores it."
         in out.out
     )
 

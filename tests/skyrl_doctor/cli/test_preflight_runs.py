@@ -55,7 +55,7 @@ ERROR    CFG004 trainer.nnodes exists already, and + only adds new keys; use
            in 2 places: bad.sh:1 worse.sh:2
 
 REFUSED  target other.sh: line 1 starts their_trainer.py, which the doctor does
-         not know; it reads a RunConfig TOML, prime-rl's TOML files,
+         not know; it reads a run.toml of skyrl-train, prime-rl's TOML files,
          SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, and scripts
          or command lines that start verl's, SkyRL's or prime-rl's programs
 MORE     -v prints the findings of each run in full; `skyrl-doctor explain

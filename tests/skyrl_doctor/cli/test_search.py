@@ -28,7 +28,9 @@ def test_a_word_that_several_pages_have_lists_them(
     lines = out(capsys, "explain", *words)
     assert lines[0].startswith(f"{len(ids)} failures match")
     assert sorted(line[:6] for line in lines[1:] if line[3:6].isdigit()) == sorted(ids)
-    assert "Found: P before the job, W by watch during the job, L in its logs," in " ".join(lines)
+    assert "In brackets: found before the job by preflight, during it by watch, in its logs by diagnose," in " ".join(
+        lines
+    )
 
 
 @pytest.mark.parametrize(

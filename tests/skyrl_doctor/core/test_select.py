@@ -59,6 +59,7 @@ def test_ignored_wins() -> None:
     [
         ("GPU002", "no check has the id, slug or family 'GPU002'; did you mean GPU001?"),
         ("mig-uid", "no check has the id, slug or family 'mig-uid'; did you mean mig-uuid?"),
+        ("uuid", "no check has the id, slug or family 'uuid'; did you mean mig-uuid?"),
         ("zzz", "no check has the id, slug or family 'zzz'; run `skyrl-doctor list` to see all checks"),
         ("", "no check has the id, slug or family ''; run `skyrl-doctor list` to see all checks"),
     ],

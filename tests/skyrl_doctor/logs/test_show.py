@@ -104,6 +104,13 @@ def lines_of(tmp_path: Path, *lines: str) -> list[str]:
     return [line.replace(str(tmp_path), "") for line in text(found, "", same, 1)]
 
 
+def test_a_long_neighbour_of_the_line_is_cut_and_the_line_itself_is_not(tmp_path: Path) -> None:
+    long = "x" * 300
+    metrics, error = lines_of(tmp_path, f"step:1 - {long}", f"ValueError: {long}")[2:4]
+    assert metrics == f"{f'         1 | step:1 - {long}'[:159]}…"
+    assert error == f"  >      2 | ValueError: {long}"
+
+
 def test_an_unknown_error_comes_with_a_text_to_search_for_and_the_other_errors(tmp_path: Path) -> None:
     shown = lines_of(tmp_path, "ValueError: row 12 has no reward", "KeyError: 'a'", "KeyError: 'b'")
     assert shown == [

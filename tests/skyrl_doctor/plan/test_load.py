@@ -74,17 +74,18 @@ def test_two_runs_are_no_single_plan() -> None:
 
 def test_what_is_written_but_not_known_is_no_answer() -> None:
     found = plan("dev.conf", "MODEL=x\nROLLOUT_N=$(nproc)\nMAX_MODEL_LEN=$LENGTH\n")
-    with pytest.raises(CouldNotLook, match="the output of a command is not known before it runs"):
+    with pytest.raises(CouldNotLook, match="known only when the script runs"):
         found.integer("rollout.n")
     assert found.problems == (
         Problem(
-            message="ROLLOUT_N = '$(nproc)': the output of a command is not known before it runs",
+            message="ROLLOUT_N = $(nproc): known only when the script runs",
             location=Location("dev.conf", 2, "ROLLOUT_N"),
             fatal=False,
+            is_note=True,
             remedy=UNKNOWN_VALUE,
         ),
         Problem(
-            message="MAX_MODEL_LEN = '$LENGTH': LENGTH is not set here",
+            message="MAX_MODEL_LEN = $LENGTH: LENGTH is not set here",
             location=Location("dev.conf", 3, "MAX_MODEL_LEN"),
             fatal=False,
             remedy=UNKNOWN_VALUE,

@@ -2,10 +2,12 @@
 
 import pytest
 
+from plans import found
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.contracts.assignment import assignment
 
 RUN = "python3 -m verl.trainer.main_ppo data.train_batch_size=96 trainer.nnodes=2"
 JOB = f"#!/bin/bash\n#SBATCH --gres=gpu:4\n{RUN}\n"
@@ -75,6 +77,23 @@ def test_the_options_of_a_job_are_those_of_its_own_run(text: str, gpus: int, fil
     found = made.own["#SBATCH --gres"]
     assert found.location is not None
     assert (found.value, found.location.file, found.location.line) == (gpus, file, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f"sbatch --gres=gpu:2 --wrap '{RUN} trainer.nnodes=1 trainer.n_gpus_per_node=8'\n", "sbatch --gres"),
+        (f"#!/bin/bash\n#SBATCH --gres=gpu:2\n{RUN} trainer.nnodes=1 trainer.n_gpus_per_node=8\n", "#SBATCH --gres"),
+    ],
+)
+def test_a_finding_names_an_option_of_sbatch_as_it_stands(text: str, name: str) -> None:
+    (finding,) = found("SLM005", plan(text))
+    assert finding.message.endswith(f"expected 8 in {name}")
+    assert finding.location is not None
+    assert finding.location.key == name
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {name: "gpu:8"}
+    assert assignment(name, "gpu:8") == f"{name}=gpu:8"
 
 
 def test_a_job_gets_the_variables_of_slurm_and_of_its_submission() -> None:

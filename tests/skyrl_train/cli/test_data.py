@@ -100,13 +100,25 @@ def test_skyrls_and_swe_benchs_rows_too(tmp_path: Path, capsys: pytest.CaptureFi
     )
 
 
+@pytest.mark.parametrize("name", ["none.parquet", "none.jsonl"])
+def test_a_data_set_that_is_not_there_is_named_once(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "validate", name) == (
+        2,
+        "",
+        f"skyrl-train data: data set {name}: No such file or directory\n",
+    )
+
+
 def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = written(tmp_path / "rows.jsonl", [{"a": 1}])
     out = tmp_path / "train.parquet"
     out.write_bytes(b"before")
     code, _, err = said(capsys, "convert", data, str(out))
     assert (code, out.read_bytes()) == (2, b"before")
-    assert err == f"skyrl-train data: {data}: none of its 1 rows can be used; {out}.rejected.jsonl has the reasons\n"
+    assert (
+        err
+        == f"skyrl-train data: {data}: none of its 1 rows can be used (row 1: docker_image or instance_id is missing); {out}.rejected.jsonl has all reasons\n"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("rows.jsonl", "train.parquet", "train.parquet.rejected.jsonl")
     ]

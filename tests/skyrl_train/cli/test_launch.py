@@ -73,9 +73,10 @@ def test_the_doctor_s_word_comes_before_our_own(here: Path, monkeypatch: pytest.
 def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doctor(here, monkeypatch, "raise SystemExit(7)")
+    said = "skyrl-doctor preflight: target run.toml: the file is empty"
+    doctor(here, monkeypatch, f"raise SystemExit(print({said!r}, file=__import__('sys').stderr) or 7)")
     assert launch(GOOD) == 2
-    assert "the login gate failed" in capsys.readouterr().err
+    assert capsys.readouterr().err == "skyrl-train launch: the login gate failed: target run.toml: the file is empty\n"
     doctor(here, monkeypatch, "import time; time.sleep(600)")
     monkeypatch.setattr(gate, "LOGIN_LIMIT_S", 0.2)
     began = time.monotonic()

@@ -49,7 +49,7 @@ def test_a_directory_of_an_earlier_launch_is_refused(tmp_path: Path, name: str) 
 
 def test_no_launches_are_told(tmp_path: Path) -> None:
     for root in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(UsageError, match="no launches"):
+        with pytest.raises(UsageError, match="no launch found"):
             latest(str(root))
 
 

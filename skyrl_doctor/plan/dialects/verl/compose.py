@@ -2,11 +2,11 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
+from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
@@ -287,11 +287,3 @@ def _as_written(text: str) -> Override:
     name, _, value = text.partition("=")
     key = name.lstrip("+~")
     return Override(key.partition("@")[0], value, name[: len(name) - len(key)])
-
-
-def unresolved_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """A problem for each written value that is unknown."""
-    for value in values.values():
-        if value.unknown and value.location is not None:
-            message = f"{value.own} = {value.value}: {value.unknown}"
-            yield Problem(message=message, location=value.location, fatal=False, remedy=UNKNOWN_VALUE)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.dialects.reading import Reading, with_key
+from skyrl_doctor.plan.dialects.reading import Reading, unknown_values, with_key
 from skyrl_doctor.plan.dialects.verl.command import Call, stray_overrides
-from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved_problems
+from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
@@ -104,7 +104,7 @@ def _reading(
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
-        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), unchecked=unchecked
+        dialect=NAME, values=values, own=own, problems=(*problems, *unknown_values(own.values())), unchecked=unchecked
     )
 
 

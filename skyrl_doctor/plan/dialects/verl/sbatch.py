@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Value
-from skyrl_doctor.plan.syntax.sbatch import options
+from skyrl_doctor.plan.syntax.sbatch import COMMAND, LINE, options
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_script import Job
 
@@ -51,9 +51,9 @@ def directives(script: Script, file: str, job: Job | None = None) -> Iterator[Va
     file = job.file or file if job is not None else file
     found: dict[str, Value] = {}
     features: Value | None = None
-    for line, name, text in job_lines(script, job):
+    for line, name, text, begins in job_lines(script, job):
         own = f"#SBATCH {name}"
-        location = Location(file, line, own)
+        location = Location(file, line, f"{begins} {name}")
         same = [f"#SBATCH {one}" for one in _NAMES.get(name, (name,))]
         found = {
             key: value for key, value in found.items() if value.own not in same
@@ -70,12 +70,12 @@ def directives(script: Script, file: str, job: Job | None = None) -> Iterator[Va
 def job_values(script: Script, file: str, job: Job | None = None) -> Iterator[Value]:
     """What else decides how often and how long the program runs: tasks, the signal before the limit, srun and traps."""
     place = job.file or file if job is not None else file
-    for line, name, text in job_lines(script, job):
-        key = f"#SBATCH {_TASKS.get(name, name)}"
+    for line, name, text, begins in job_lines(script, job):
+        key, shown = (f"{one} {_TASKS.get(name, name)}" for one in (LINE, begins))
         if name in _TASKS and text.isdigit() and len(text) < 10:
-            yield Value(key, int(text), Location(place, line, key), own=key)
+            yield Value(key, int(text), Location(place, line, shown), own=key)
         elif name == "--signal" and text:
-            yield Value(key, text, Location(place, line, key), own=key)
+            yield Value(key, text, Location(place, line, shown), own=key)
     traps = [command for command in script.commands if command.name == "trap"]
     words = [word for command in traps for word in command.words[2:]]
     unread = next((f"{name} is not read" for name in script.sourced), "")
@@ -91,15 +91,15 @@ def _signal_name(text: str) -> str:
     return text.upper().removeprefix("SIG")
 
 
-def job_lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str]]:
-    """Line, name and text of each option that sbatch reads: above the body. None of several jobs in one.
+def job_lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str, str]]:
+    """Line, name and text of each option that sbatch reads, and `#SBATCH` or `sbatch`, where it stands. None of several jobs in one.
 
     None either of a job that hands the run to a Ray cluster elsewhere: the options are not the run's.
     """
     read = [
         (line, text)
         for line, text in script.comments
-        if text.startswith("#SBATCH") and (not script.body_line or line < script.body_line)
+        if text.startswith(LINE) and (not script.body_line or line < script.body_line)
     ]
     if job is not None:
         read = list(job.lines)
@@ -107,7 +107,7 @@ def job_lines(script: Script, job: Job | None) -> Iterator[tuple[int, str, str]]
         return
     for line, comment in read:
         for name, text in options(comment):
-            yield line, name, text
+            yield line, name, text, "sbatch" if comment.startswith(COMMAND) else LINE
 
 
 def _submits_elsewhere(script: Script) -> bool:

@@ -117,13 +117,13 @@ def test_an_unknown_value_has_a_reason() -> None:
     found = script("A=$(date)\nif x; then B=1; fi\nfoo $A $B $C ${D##*/} $1 {a,b}c <(ls)\n")
     assert [word.unknown for word in found.commands[-1].words] == [
         "",
-        "the output of a command is not known before it runs",
+        "known only when the script runs",
         "depends on the if in line 2",
         "C is not set here",
         "D is not set here",
         "$1 is an argument of the script",
         "bash expands unquoted braces; quote the value",
-        "the output of a command is not known before it runs",
+        "known only when the script runs",
     ]
 
 
@@ -140,7 +140,7 @@ def test_an_unknown_directory_stays_unknown() -> None:
 
 def test_eval_reads_the_words_around_what_is_unknown() -> None:
     text = "M=$(newest)\nC=\"foo a='b c' m='$M' n=$M/x \\\\\n  'd=1'\"\neval $C\n"
-    why = "the output of a command is not known before it runs"
+    why = "known only when the script runs"
     assert [(word.text, word.unknown) for word in script(text).commands[-1].words] == [
         ("foo", ""),
         ("a=b c", ""),
