@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.cli.session import write_report
+from skyrl_doctor.cli.session import _write_through, write_report
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import Recorder
@@ -176,3 +176,31 @@ def test_a_failed_write_leaves_nothing(place: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         fail()
     assert list(place.iterdir()) == []
+
+
+def test_a_link_that_was_planted_where_a_fifo_was_is_refused(place: Path) -> None:
+    """It may lead to a device."""
+    os.mkfifo(place / "fifo")
+    reader = os.open(place / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        (place / "x").symlink_to("fifo")
+        with pytest.raises(OSError, match="Too many levels"):
+            _write_through(str(place / "x"), "new")
+        assert os.read(reader, 10) == b""
+    finally:
+        os.close(reader)
+
+
+def test_links_of_this_user_are_followed_to_their_end(place: Path) -> None:
+    (place / "a").mkdir()
+    (place / "a" / "b").symlink_to("../c")
+    (place / "x").symlink_to("a/b")
+    write_report(str(place / "x"), "new")
+    assert ((place / "c").read_text(), (place / "x").is_symlink()) == ("new", True)
+
+
+def test_a_loop_of_links_is_refused(place: Path) -> None:
+    (place / "x").symlink_to("y")
+    (place / "y").symlink_to("x")
+    with pytest.raises(UsageError, match="Too many levels"):
+        write_report(str(place / "x"), "new")
