@@ -11,7 +11,9 @@ from skyrl_doctor.cli.session import _write_through, write_report
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import Recorder
+from skyrl_train.cli.app import dispatch
 from skyrl_train.contracts import files
+from skyrl_train.contracts.errors import UsageError as TrainUsageError
 from skyrl_train.node.apply import apply
 from skyrl_train.node.settings import Preparation, TextFile
 from skyrl_train.tasks.sinks import replaced
@@ -165,6 +167,21 @@ def test_a_report_does_not_follow_a_link_of_another_user(place: Path, victim: Pa
     with pytest.raises(UsageError, match="link of another user"):
         write_report(str(path), "report")
     assert victim.read_text() == VICTIM
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+def test_a_new_file_is_not_written_below_a_link_of_another_user(
+    place: Path, victim: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "planted").symlink_to(victim.parent)
+    os.lchown(place / "planted", 65534, 65534)
+    before = sorted(victim.parent.iterdir())
+    with pytest.raises(TrainUsageError, match="is a link of another user"):
+        convert(place / "planted" / "new")
+    words = ["init", str(place / "planted" / "new"), "--model", "m", "--tasks", "t.parquet", "--gpus", "1"]
+    assert dispatch(words) == 2
+    assert "is a link of another user" in capsys.readouterr().err
+    assert sorted(victim.parent.iterdir()) == before
 
 
 def test_a_failed_write_leaves_nothing(place: Path) -> None:
