@@ -28,7 +28,8 @@ _TEST_ROOTS = frozenset(("test", "testing", "Test"))
 _TEST_DIRECTORY = re.compile(
     r"tests|(?:unit|functional|integration)[-_]?tests?|tests?[-_]?(?:suites?|cases|data|files|fixtures|resources)"
 )
-_WORD = re.compile(r"[\w./+-]+")
+_WORD = re.compile(r"(?:(?<=python )|(?<=python3 )|(?![\w./+-]*\.py\b))(?<![\w./+-])[\w./+-]+")
+"""A word of a script; a module only where Python runs it, as a script may look into the product."""
 # "test_e (app.checks.CaseE)", "test_e (app.checks.CaseE.test_e)"
 _IN_MODULE = re.compile(r"\w+ \(([\w.]+)\)")
 
