@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.machine.local import LocalMachine
     from skyrl_doctor.machine.recorded import Recorder, today
     from skyrl_doctor.roles import guess_roles
+    from skyrl_train.contracts.files import target_of_own_link
     from skyrl_train.contracts.version import VERSION
 
     if os.path.exists(os.path.join(args.directory, "machine.json")):
@@ -61,8 +62,9 @@ def run(args: argparse.Namespace) -> int:
     report = examine(recorder, LocalMachine(), options)
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
     try:
-        collected = _collect(args.job, args.directory, args.limit) if args.job is not None else ""
-        recorder.write(args.directory, about=about)
+        directory = target_of_own_link(os.path.abspath(args.directory))
+        collected = _collect(args.job, directory, args.limit) if args.job is not None else ""
+        recorder.write(directory, about=about)
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
     print_line(

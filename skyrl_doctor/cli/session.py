@@ -116,8 +116,8 @@ def write_report(path: str, text: str) -> None:
     """Writes a file by rename, so a reader sees the old text or the new one. Links stay; devices and FIFOs are opened."""
     try:
         target = files.target_of_own_link(path)
-        if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout leads to a pipe, which has no path
-            _write_through(path, text)
+        if os.path.exists(target) and not os.path.isfile(target):  # /dev/stdout leads to a pipe, which has no path
+            _write_through(target, text)
         else:
             files.write_whole(target, text)
     except OSError as error:
@@ -125,7 +125,8 @@ def write_report(path: str, text: str) -> None:
 
 
 def _write_through(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a FIFO without a reader is an error, not a wait
+    own = 0 if path.startswith("/proc/") else os.O_NOFOLLOW  # a link that was planted meanwhile may lead to a device
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | own)  # a FIFO without a reader is an error, not a wait
     os.set_blocking(descriptor, True)
     with open(descriptor, "w", encoding="utf-8") as stream:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -51,7 +51,9 @@ class Redactor:
             text = text.replace(plain, "x" * len(plain))
         # In a command line of /proc, option and value are separate texts.
         text = _replaced(text, _joined(secret_places.named(secret_places.OPTION, text)), _hidden)
-        return _PRINTED.sub(lambda run: _replaced(run[0], secret_spans(run[0]), _hidden), text).encode("latin-1")
+        return _PRINTED.sub(lambda run: _replaced(run[0], _joined(_plain_spans(run[0])), _hidden), text).encode(
+            "latin-1"
+        )
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {

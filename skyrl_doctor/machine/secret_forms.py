@@ -67,6 +67,29 @@ FORMS = (
     _key("ATATT3", "ATCTT3"),
     _key("dp.pt.", "dp.st.", "dp.ct.", rest=r"[\w.]{30,}"),
     _key("AGE-SECRET-KEY-1", rest=r"[A-Z0-9]{50,}"),
+    Form(("LTAI",), LazyPattern(START + r"LTAI[A-Za-z0-9]{12,24}\b")),  # Alibaba
+    Form(("AKID",), LazyPattern(START + r"AKID(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{32}\b")),  # Tencent
+    _key("AQVN", "EAAA", "EZAK", "EZTK", "AKCp", "cmVmdGtu", rest=r"(?=[A-Za-z]{0,60}\d)[A-Za-z0-9_-]{32,}"),
+    _key("pul-", "bkua_", "e2b_", "shippo_live_", "shippo_test_", rest=r"[0-9a-f]{40}\b"),
+    _key("PMAK-", rest=r"[0-9a-f]{24}-[0-9a-f]{34}"),
+    _key("dt0c01.", "dt0s01.", rest=r"[A-Z0-9]{8,}\.[A-Z0-9]{32,}"),
+    _key("sq0atp-", "sq0csp-", "pscale_tkn_", "pscale_pw_", "duffel_live_", "duffel_test_", "CFPAT-", "glagent-", "glimt-"),
+    _key("xkeysib-", "xsmtpsib-", rest=r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    Form(("-us",), LazyPattern(START + r"[0-9a-f]{32}-us\d{1,2}\b")),  # Mailchimp
+    _key("CLOJARS_", "rdme_", "napi_", "csk-", rest=r"(?=[a-z]{0,60}\d)[a-z0-9]{40,}"),
+    _key("pat-na1-", "pat-eu1-", rest=r"[0-9a-f-]{36}"),  # HubSpot
+    Form(("SCW",), LazyPattern(START + r"SCW(?=[A-Z]{0,20}\d)[A-Z0-9]{17}\b")),  # Scaleway
+    _key("ops_eyJ", rest=r"[\w=-]{40,}"),
+    Form(("v1.0-",), LazyPattern(START + r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}")),  # Cloudflare
+    _key("lsv2_pt_", "lsv2_sk_", rest=r"[0-9a-f]{32}_[0-9a-f]{10}"),
+    _key("ak-", "as-", "pa-", rest=r"(?=[A-Za-z]{0,60}\d)(?=[a-z0-9]{0,60}[A-Z])[A-Za-z0-9]{22,}"),
+    _key("fm1_", "fm2_", rest=r"[A-Za-z0-9+/=_-]{40,}"),
+    Form(("pat.",), LazyPattern(START + r"pat\.[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}")),  # Harness
+    _key("sha256~", rest=r"[\w-]{43}"),  # OpenShift
+    _key("SWMTKN-1-", rest=r"[a-z0-9]{40,}-[a-z0-9]{20,}"),
+    Form(("token-",), LazyPattern(START + r"token-[a-z0-9]{5}:[a-z0-9]{54}")),  # Rancher
+    Form(("GOOG1",), LazyPattern(START + r"GOOG1[A-Z0-9]{20,61}\b")),
+    Form(("$",), LazyPattern(r"\$(?:2[abxy]?|5|6|7|y|gy|argon2(?:id|i|d))\$(?P<value>[./A-Za-z0-9$=,+]{30,})")),  # passwords, hashed
     _key("eyJ", rest=r"[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"),
     Form(("hooks.slack.com/",), LazyPattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[^\s'\"<]+)")),
     Form(("/api/webhooks/",), LazyPattern(r"discord(?:app)?\.com/api/webhooks/(?P<value>[^\s'\"<]+)")),
@@ -78,6 +101,12 @@ FORMS = (
     Form(("maker.ifttt.com/",), LazyPattern(r"maker\.ifttt\.com/\S{0,200}?/key/(?P<value>[\w-]+)")),
     Form(("/hooks/",), LazyPattern(r"/hooks/(?P<value>[a-z0-9]{26})\b")),  # Mattermost
 )  # fmt: skip
+
+_UNKNOWN = LazyPattern(
+    rf"{START}[A-Za-z][A-Za-z0-9]{{1,15}}(?:[_-][A-Za-z0-9]{{1,12}}){{0,3}}[_-]"
+    r"(?P<value>(?=[a-z0-9]{0,99}[A-Z])(?=[A-Z0-9]{0,99}[a-z])(?=(?:[A-Za-z]{0,99}\d{1,99}){3})(?=(?:[A-Za-z0-9]{0,99}?(?:[a-z][A-Z]|[A-Z]\d|\d[a-z])){5})[A-Za-z0-9]{30,})"
+)
+"""A key of a service that is not known: most are a short prefix and random letters of both cases and digits."""
 
 _LINE_OF_A_KEY = LazyPattern(
     r"[ \t]*(?P<value>(?=[^\n]*\d)(?=[^\n]*[A-Z])(?=[^\n]*[a-z])[A-Za-z0-9+/]{64,76}={0,2})\s*"
@@ -91,5 +120,8 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
         if any(marker in text for marker in form.markers):
             for match in form.pattern.compiled.finditer(text):
                 yield match.span("value" if "value" in match.re.groupindex else 0)
+    if len(text) >= 30:
+        for match in _UNKNOWN.compiled.finditer(text):
+            yield match.span("value")
     if 64 <= len(text) < 200 and (line := _LINE_OF_A_KEY.compiled.fullmatch(text)):
         yield line.span("value")

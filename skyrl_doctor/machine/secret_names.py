@@ -35,7 +35,20 @@ _QUALIFIERS = frozenset(
     ]
 )
 """What may follow the telling part: `SECRET_VALUE`, `SSH_KEY_B64`, `API_TOKEN_OLD`. So may numbers."""
-_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "sshpass", "psk")
+_PASSWORDS = (
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "sshpass",
+    "psk",
+    "passwort",
+    "kennwort",
+    "haslo",
+    "contrasena",
+    "mot_de_passe",
+)
 _SHORT_PASSWORDS = frozenset(("pass", "pw", "pwd"))
 _SECRETS = (
     "secret",
@@ -169,7 +182,7 @@ def holds(name: str) -> Holds:
     if not parts:
         return Holds.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if last.endswith(_PASSWORDS) or (last in _SHORT_PASSWORDS and before):
+    if last.endswith(_PASSWORDS) or name.lower().endswith(_PASSWORDS) or (last in _SHORT_PASSWORDS and before):
         return Holds.PASSWORD
     if name == "PWD":  # the working directory
         return Holds.NOTHING

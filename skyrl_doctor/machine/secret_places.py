@@ -112,6 +112,19 @@ _COMMANDS = tuple(
         ("htpasswd", r"\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}\s{1,4}\S{1,200}\s{1,4}\S{1,100}\s{1,4}(?P<value>[^\s\"'<]{3,})"),
         ("vault", r"\bvault\s{1,4}login\s(?:\s{0,4}-[\w=-]{1,60}\s){0,4}\s{0,4}(?P<value>[^\s\"'<=-][^\s\"'<=]{7,})"),
         ("ftp", r"\bl?ftp\s[^\n|;]{0,400}?(?<=\s)-u\s{0,4}[^\s,]{1,100},(?P<value>[^\s\"'<]{3,})"),
+        ("-stdin", r"\b(?:echo|printf)\s(?:[^\n|]{0,40}\s)?[\"']?(?P<value>[^\s\"'<|$]{3,})[\"']?\s{0,4}\|[^\n|]{0,200}--password-stdin\b"),
+        ("sudo", r"\becho\s{1,4}[\"']?(?P<value>[^\s\"'<|$]{3,})[\"']?\s{0,4}\|\s{0,4}sudo\s(?:[^\n|]{0,40}\s)?-\w{0,4}S\b"),
+        ("-P", r"\bipmitool\s[^\n|;]{0,400}?(?<=\s)-P\s{0,4}(?P<value>[^\s\"'<]{3,})"),
+        ("snmp", r"\bsnmp\w+\s[^\n|;]{0,400}?(?<=\s)-c\s{0,4}(?P<value>(?!public\b|private\b)[^\s\"'<]{3,})"),
+        ("mongo", r"\bmongo\w*\s[^\n|;]{0,400}?(?<=\s)-p\s{1,4}(?P<value>[^\s\"'<-][^\s\"'<]{2,})"),
+        ("freerdp", r"\bw?[lx]?freerdp\w*\s[^\n|;]{0,400}?(?<=\s)/p:(?P<value>[^\s\"'<]{3,})"),
+        ("-storepass", r"\s-(?:storepass|keypass|srcstorepass|deststorepass)\s{1,4}(?P<value>[^\s\"'<]{3,})"),
+        ("openssl", r"\bopenssl\s[^\n|;]{0,400}?(?<=\s)-k\s{1,4}(?P<value>[^\s\"'<]{3,})"),
+        ("<<<", r"--with-token\s{0,4}<<<\s{0,4}[\"']?(?P<value>[^\s\"'<$]{8,})"),
+        ("login", r"\bswanlab\s{1,4}login\s[^\n|;]{0,100}?(?<=\s)-k\s{1,4}(?P<value>[^\s\"'<]{8,})"),
+        ("bearer,", r"\bbearer,\s{1,4}(?P<value>(?=\S{0,100}\d)[A-Za-z0-9._~+/=-]{16,})"),
+        ("dockerconfigjson", r"\.dockerconfigjson[\"']?\s{0,4}:\s{0,4}[\"']?(?P<value>[A-Za-z0-9+/=]{16,})"),
+        ("\u5bc6", r"\u5bc6(?:\u7801|\u94a5)\s{0,4}[:\uff1a=\uff1d]\s{0,4}(?P<value>[^\s,;\uff0c\u3002\"'<]{6,})"),  # Chinese: password, key
         ("@", r"(?<![\w/:])[\w.-]{1,60}:(?P<value>[^\s:@/\"'<]{3,200})@(?:tcp|unix|udp)\("),  # a database of Go
     )
 )  # fmt: skip

@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from skyrl_train.config.template import written
     from skyrl_train.contracts.errors import UsageError
-    from skyrl_train.contracts.files import write_whole
+    from skyrl_train.contracts.files import target_of_own_link, write_whole
 
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} exists; pass --force to overwrite it, or another FILE")
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if left:
         notes += ["", "Not carried over:", *left]
     try:
-        write_whole(args.output, written(values, tuple(notes)))
+        write_whole(target_of_own_link(args.output), written(values, tuple(notes)))
     except OSError as error:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
     print_lines(f"not carried over: {line}" for line in left)

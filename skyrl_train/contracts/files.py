@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 _NAME_LETTERS = 200
+_MOST_LINKS = 40
 
 
 def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True) -> None:
@@ -90,17 +91,38 @@ def open_to_append(path: str) -> TextIO:
 
 def target_of_own_link(path: str) -> str:
     """The file that a user's own link points to, else the path. PermissionError for a link of another user, also among the
-    directories of the path."""
-    for end in (*(at for at, letter in enumerate(path) if letter == "/" and at), len(path)):
-        place = path[:end]
-        try:
-            found = os.lstat(place)
-        except OSError:
+    directories of the path.
+
+    Each link is read by the descriptor that its owner was asked of, so that nothing takes its place in between.
+    """
+    for _ in range(_MOST_LINKS):
+        if path.startswith("/proc/"):  # where no other user makes links: /dev/stdout leads there
+            return os.path.realpath(path) if os.path.isfile(path) else path
+        for end in (at for at, letter in enumerate(path) if letter == "/" and at):
+            _own_link(path[:end], path)
+        target = _own_link(path, path)
+        if target is None:
             return path
-        if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), 0):
+        path = os.path.join(os.path.dirname(path), target)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+
+
+def _own_link(place: str, path: str) -> str | None:
+    """Where a link of this user or of root leads; None if the place is none. PermissionError for another user's link."""
+    try:
+        descriptor = os.open(place, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISLNK(found.st_mode):
+            return None
+        if found.st_uid not in (os.geteuid(), 0):
             what = "it is a link of another user" if place == path else f"{place} is a link of another user"
             raise PermissionError(errno.EPERM, what, path)
-    return os.path.realpath(path) if os.path.islink(path) else path
+        return os.readlink("", dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _appending(path: str) -> int:

@@ -26,6 +26,7 @@ TRIES = 2
 _SLOW = 3.0
 """Tests that time out although the control run took less than the limit divided by this were slowed by the change."""
 _MOST_CONTROLS = 10_000
+_RUNS = "without the change the tests run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +122,26 @@ class Grading:
         if run is not None and not run.fault:
             return self.suite.score(run.run, self.task.id)
         control = await self._control()
-        if control.fault:  # this suite cannot be watched: it has no pytest, or marks all of its tests
-            return self._unwatched(run, control) if run else Unscorable(UnscorableReason.SANDBOX_FAILED, lost)
         if run is not None and run.run.timed_out and control.duration_s * _SLOW > self.suite.limit_s:
             return Unscorable(UnscorableReason.TESTS_TIMED_OUT, "the tests timed out, and are slow without the change")
-        return Scored(0.0, f"{run.fault if run else lost}; without the change the tests run")
+        if control.fault:  # this suite cannot be watched: it has no pytest, or marks all of its tests
+            return self._unwatched(run, control, lost)
+        return Scored(0.0, f"{run.fault if run else lost}; {_RUNS}")
 
-    def _unwatched(self, run: GradedRun, control: GradedRun) -> Score:
-        """By the output alone. R2E-Gym's tests that give no summary without the change either are not its fault."""
+    def _unwatched(self, run: GradedRun | None, control: GradedRun, lost: str) -> Score:
+        """By the output alone. A change that keeps the tests from giving any scores 0, and so does one that ends pytest."""
+        if run is None:
+            score: Score = Unscorable(UnscorableReason.SANDBOX_FAILED, lost)
+        elif control.ended and not run.ended:
+            return Scored(0.0, f"{run.fault}; {_RUNS}")
+        else:
+            score = self._by_output(run, control)
+        if isinstance(score, Unscorable) and isinstance(self._by_output(control, control), Scored):
+            return Scored(0.0, f"{score.detail}; {_RUNS}")
+        return score
+
+    def _by_output(self, run: GradedRun, control: GradedRun) -> Score:
+        """R2E-Gym's tests that give no summary without the change either are not its fault."""
         if self.suite.source == R2E_GYM and not any(SUMMARY in each.run.output for each in (run, control)):
             end = control.run.output.strip()[-300:]
             return obstacle_of(run.run, spoke=False) or Unscorable(UnscorableReason.TESTS_NOT_STARTED, end)

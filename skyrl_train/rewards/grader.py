@@ -39,10 +39,12 @@ class GraderError(TrainError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedRun:
     """A run of the tests in a new sandbox. `fault` is empty if the results are sound: they came from pytest itself, up to
-    its end, and each canary failed. `ignored`: changed paths that are not graded."""
+    its end, and each canary failed. `ended`: they came from pytest itself, up to its end, whatever the canaries did.
+    `ignored`: changed paths that are not graded."""
 
     run: SuiteRun
     fault: str = ""
+    ended: bool = False
     duration_s: float = 0.0
     ignored: tuple[str, ...] = ()
 
@@ -91,22 +93,29 @@ def _graded(found: Fields) -> GradedRun:
         timed_out=found.flag("timed_out"),
         truncated=not results and found.flag("truncated"),
     )
+    fault = _early_end(run, results, finished=found.flag("finished"))
     return GradedRun(
         run=run,
-        fault=_fault(run, results, added, finished=found.flag("finished")),
+        fault=fault or _blind_spot(results or (), added),
+        ended=not fault,
         duration_s=found.number("duration_s"),
         ignored=found.texts("ignored"),
     )
 
 
-def _fault(run: SuiteRun, results: Results | None, canaries: Mapping[str, Sequence[str]], *, finished: bool) -> str:
-    """Why the results are not sound. A file without any result has not run: its canaries do not count."""
+def _early_end(run: SuiteRun, results: Results | None, *, finished: bool) -> str:
+    """Why the results are not all that pytest has to report."""
     if run.timed_out:
         return "the tests timed out"
     if results is None:
         return f"pytest did not start; exit status {run.exit_code}"
     if not finished or run.exit_code in KILLED:
         return f"the tests ended before pytest did; exit status {run.exit_code}"
+    return ""
+
+
+def _blind_spot(results: Results, canaries: Mapping[str, Sequence[str]]) -> str:
+    """Why nothing shows that failures are reported. A file without any result has not run: its canaries do not count."""
     ran = {name.partition("::")[0] for _, name in results}
     expected = {name for path, names in canaries.items() if path in ran for name in names}
     found = [(status, name) for status, name in results if name in expected]

@@ -9,7 +9,7 @@ from typing import Any
 
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.extras import install
-from skyrl_train.contracts.files import replacing
+from skyrl_train.contracts.files import replacing, target_of_own_link
 from skyrl_train.tasks.datasets import PARQUET
 
 BATCH_ROWS = 256
@@ -29,8 +29,10 @@ def blamed(path: Path) -> Iterator[None]:
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A temporary file that replaces `path` at the end, or is removed after an error."""
-    with blamed(path), replacing(str(path)) as file:
-        yield Path(f"/proc/self/fd/{file.fileno()}")
+    with blamed(path):
+        target_of_own_link(str(path.parent))
+        with replacing(str(path)) as file:
+            yield Path(f"/proc/self/fd/{file.fileno()}")
 
 
 @contextmanager

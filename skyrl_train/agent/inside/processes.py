@@ -66,15 +66,14 @@ def run_program(argv: list[str], limit_s: float) -> subprocess.CompletedProcess[
     return None
 
 
-def start_session(argv: list[str], *, environ: dict[str, str], passed: int) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own that has one more descriptor, with its whole output on a pipe."""
+def start_session(argv: list[str], *, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own, with its whole output on a pipe."""
     return subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=environ,
-        pass_fds=(passed,),
         start_new_session=True,
     )
 

@@ -35,31 +35,30 @@ class Applied:
         self.ignored: list[str] = []
 
 
-def apply(root: str, asked: dict[str, Any], edits: AbstractSet[str]) -> Applied:
-    """`asked` is the answer of the agent's sandbox: data that an agent may have made up."""
+def apply(root: str, asked: dict[str, Any], edits: AbstractSet[str], own: AbstractSet[str] = frozenset()) -> Applied:
+    """`asked` is the answer of the agent's sandbox: data that an agent may have made up. `edits`, `own`: see `is_protected`."""
     done = Applied()
     done.ignored += map(str, asked["left_out"])
     base = [entry.path for entry in files_of(root)]
     if asked["paths"] is not None:
-        _delete(root, base, frozenset(map(str, asked["paths"])), edits, done)
+        kept = frozenset(map(str, asked["paths"]))
+        _delete(root, [path for path in base if path not in kept], edits, own, done)
     present, packages, modules = _present(base), _packages(base), installed_modules(root)
     for change in asked["files"]:
         path = str(change["path"])
         parts = parts_of(path)
         allowed = (
             parts is not None
-            and not is_protected(parts, edits)
+            and not is_protected(parts, edits, own)
             and not shadows(parts, present=present, packages=packages, modules=modules)
         )
         (done.changed if allowed and _write(root, path.split("/"), change) else done.ignored).append(path)
     return done
 
 
-def _delete(root: str, base: list[str], kept: AbstractSet[str], edits: AbstractSet[str], done: Applied) -> None:
-    for path in base:
-        if path in kept:
-            continue
-        if is_protected(path.split("/"), edits):
+def _delete(root: str, paths: list[str], edits: AbstractSet[str], own: AbstractSet[str], done: Applied) -> None:
+    for path in paths:
+        if is_protected(path.split("/"), edits, own):
             done.ignored.append(path)
             continue
         os.unlink(os.path.join(root, path))

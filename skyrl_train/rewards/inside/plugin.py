@@ -43,11 +43,20 @@ def _settings():
     return settings
 
 
-def _sender(descriptor):
+def _connected(door):
+    """A connection to the supervisor and its key; None if another pytest of this run has it, as only one is graded."""
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(door)
+        key = connection.recv(64, socket.MSG_WAITALL)
+    except OSError:
+        return None
+    return (connection, key) if len(key) == 64 else None
+
+
+def _sender(connection, key):
     """A function that sends a message, each with a digest that needs the key of this run and all messages before it."""
-    connection = socket.socket(fileno=descriptor)
-    connection.set_inheritable(False)
-    state = [hashlib.blake2b(key=connection.recv(64, socket.MSG_WAITALL))]
+    state = [hashlib.blake2b(key=key)]
     owner = os.getpid()
 
     def send(*words):
@@ -254,13 +263,14 @@ def _raised_in(trace, changed):
 
 
 _found = _settings()
-if _found is not None:
+_connection = None if _found is None else _connected(_found["door"])
+if _connection is not None:
     _changed = frozenset(_found["changed"])
-    _send = _sender(_found["descriptor"])
+    _send = _sender(*_connection)
     _send("begin", pytest.__version__)
     _watch_equality(_same_of(_send, _changed))
 
     def pytest_configure(config, _send=_send, _changed=_changed):
         config.pluginmanager.register(_Reporter(_send, config, _changed))
 
-    del _send
+    del _send, _connection

@@ -20,6 +20,8 @@ from skyrl_train.agent.inside.processes import end_group, start_session
 
 VARIABLE = "SKYRL_GRADE"
 """The environment variable with the settings of `plugin`, which removes it."""
+_PASSED = ("PYTHONPATH", "PYTEST_ADDOPTS", VARIABLE)
+"""What tox must pass on, version 3 and 4."""
 MOST_OUTPUT = 4 << 20
 """Bytes kept of the output, from its end."""
 _TAIL = 4000
@@ -76,13 +78,14 @@ class Output:
 def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dict[str, Any]:
     """Runs the script. `results` is None if pytest did not begin with our plugin. The sandbox is removed afterwards."""
     messages, output = Messages(), Output()
-    ours, theirs = socket.socketpair()
-    ours.sendall(messages.key)
+    place, plugin = _written_plugin()
     began = time.monotonic()
-    environ = _environment(theirs.fileno(), [os.path.realpath(os.path.join(root, path)) for path in changed])
-    process = start_session(["bash", "-c", script], environ=environ, passed=theirs.fileno())
-    theirs.close()
-    _follow(process, ours, messages, output, began + limit_s)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(os.path.join(place, "door"))
+        door.listen(1)
+        environ = _environment(place, plugin, [os.path.realpath(os.path.join(root, path)) for path in changed])
+        process = start_session(["bash", "-c", script], environ=environ)
+        _follow(process, door, messages, output, began + limit_s)
     timed_out = process.poll() is None
     _end(process)
     code = process.returncode
@@ -100,42 +103,67 @@ def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dic
     }
 
 
-def _environment(descriptor: int, changed: list[str]) -> dict[str, str]:
-    """The environment of the script, with the plugin under a new name. The plugin restores what is changed here."""
-    environ = dict(os.environ)
-    place = tempfile.mkdtemp()
+def _written_plugin() -> tuple[str, str]:
+    """A new directory with the plugin, and the plugin's new name. Its path is short, as that of a socket must be."""
+    place = tempfile.mkdtemp(dir="/tmp" if os.path.isdir("/tmp") else None)  # noqa: S108 -- made for us alone
     name = "".join(random.SystemRandom().choice("abcdefghijklmnopqrstuvwxyz") for _ in range(16))
     with open(os.path.join(place, name + ".py"), "wb") as file:
         file.write(pkgutil.get_data(__package__, "plugin.py") or b"")
+    return place, name
+
+
+def _environment(place: str, plugin: str, changed: list[str]) -> dict[str, str]:
+    """The environment of the script, with the plugin, which restores what is changed here. tox passes it on."""
+    environ = dict(os.environ)
     added = {
         "PYTHONPATH": os.pathsep.join(filter(None, [place, environ.get("PYTHONPATH")])),
-        "PYTEST_ADDOPTS": " ".join(filter(None, [environ.get("PYTEST_ADDOPTS"), "-p", name])),
+        "PYTEST_ADDOPTS": " ".join(filter(None, [environ.get("PYTEST_ADDOPTS"), "-p", plugin])),
+        "TOX_TESTENV_PASSENV": " ".join(filter(None, [environ.get("TOX_TESTENV_PASSENV"), *_PASSED])),
+        "TOX_OVERRIDE": ";".join(filter(None, [environ.get("TOX_OVERRIDE"), f"testenv.pass_env+={','.join(_PASSED)}"])),
     }
     restore = {key: environ.get(key) for key in added}
-    settings = {"descriptor": descriptor, "changed": changed, "restore": restore}
+    settings = {"door": os.path.join(place, "door"), "changed": changed, "restore": restore}
     return {**environ, **added, VARIABLE: json.dumps(settings)}
 
 
 def _follow(
-    process: subprocess.Popen[bytes], ours: socket.socket, messages: Messages, output: Output, deadline: float
+    process: subprocess.Popen[bytes], door: socket.socket, messages: Messages, output: Output, deadline: float
 ) -> None:
-    """Reads output and messages until the process ends. A process that it leaves behind is not waited for."""
+    """Reads output and messages until the process ends. A process that it leaves behind is not waited for.
+
+    Only the first connection counts: it is pytest's, before it imports what was changed.
+    """
     assert process.stdout is not None
-    with selectors.DefaultSelector() as selector:
-        for source in (process.stdout.fileno(), ours.fileno()):
-            os.set_blocking(source, False)
-            selector.register(source, selectors.EVENT_READ)
+    with contextlib.ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        os.set_blocking(process.stdout.fileno(), False)
+        selector.register(process.stdout.fileno(), selectors.EVENT_READ, output)
+        selector.register(door.fileno(), selectors.EVENT_READ, door)
         ended = None
-        while selector.get_map():
+        while any(key.data is not door for key in selector.get_map().values()):
             now = time.monotonic()
             if ended is None and process.poll() is not None:
                 ended = now
             if now > deadline or (ended is not None and now > ended + _LEFTOVER_S):
                 return
-            for descriptor in [key.fd for key, _ in selector.select(_STEP_S)]:
-                _take(descriptor, selector, messages if descriptor == ours.fileno() else output)
+            ready = [key for key, _ in selector.select(_STEP_S)]
+            for key in [key for key in ready if key.data is not door]:
+                _take(key.fd, selector, key.data)
+            if any(key.data is door for key in ready):
+                selector.unregister(door.fileno())
+                ours = stack.enter_context(_accepted(door, messages.key))
+                selector.register(ours.fileno(), selectors.EVENT_READ, messages)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
+
+
+def _accepted(door: socket.socket, key: bytes) -> socket.socket:
+    ours, _ = door.accept()
+    door.close()
+    with contextlib.suppress(OSError):  # it is closed already
+        ours.sendall(key)
+    os.set_blocking(ours.fileno(), False)
+    return ours
 
 
 def _take(descriptor: int, selector: selectors.BaseSelector, target: Messages | Output) -> None:

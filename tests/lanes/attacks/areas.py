@@ -8,6 +8,7 @@ AREAS: dict[str, tuple[str, ...]] = {
         "skyrl_train/rewards/inside/test_apply.py",
         "skyrl_train/rewards/inside/test_equality.py",
         "skyrl_train/rewards/test_grader.py",
+        "skyrl_train/rewards/test_swe_attacks.py",
     ),
     "limits of sandboxes": (
         "lanes/attacks/test_limits.py",

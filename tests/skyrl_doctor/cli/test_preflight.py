@@ -157,6 +157,20 @@ def test_record_then_replay_gives_the_same_outcomes(tmp_path: Path, capsys: pyte
     assert "already holds a recording" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+@pytest.mark.parametrize("name", ["planted", "planted/new"])
+def test_a_recording_does_not_follow_a_link_of_another_user(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (tmp_path / "planted").symlink_to(victim)
+    os.lchown(tmp_path / "planted", 65534, 65534)
+    assert dispatch(["record", str(tmp_path / name)]) == 2
+    assert "is a link of another user" in capsys.readouterr().err
+    assert list(victim.iterdir()) == []
+
+
 def test_a_bundle_is_guessed_to_be_what_its_machine_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

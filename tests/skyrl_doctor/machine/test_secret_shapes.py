@@ -2,18 +2,21 @@
 
 import pytest
 
+import provider_secrets
 import secret_shapes as shapes
 from skyrl_doctor.machine.redact import Redactor
 from skyrl_doctor.machine.secret_names import is_secret_name
 
+SHAPES = shapes.SHAPES + provider_secrets.SHAPES
 
-@pytest.mark.parametrize("shape", shapes.SHAPES, ids=lambda shape: shape.name)
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_no_part_of_a_secret_survives(shape: shapes.Shape) -> None:
     redacted = Redactor()(shape.text)
     assert [secret for secret in shape.secrets if secret in redacted] == []
 
 
-@pytest.mark.parametrize("shape", shapes.SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_no_part_of_a_secret_survives_in_binary_data(shape: shapes.Shape) -> None:
     data = shape.text.encode()
     redacted = Redactor().in_place(b"\0\xff\n" + data + b"\n\0")
@@ -21,14 +24,14 @@ def test_no_part_of_a_secret_survives_in_binary_data(shape: shapes.Shape) -> Non
     assert [secret for secret in shape.secrets if secret.encode() in redacted] == []
 
 
-@pytest.mark.parametrize("shape", shapes.SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_a_redacted_text_stays_as_it_is(shape: shapes.Shape) -> None:
     """Texts pass a redactor more than once, and tokens must remain comparable."""
     redact = Redactor()
     assert redact(redact(shape.text)) == redact(shape.text)
 
 
-@pytest.mark.parametrize("text", shapes.HARMLESS)
+@pytest.mark.parametrize("text", shapes.HARMLESS + provider_secrets.HARMLESS)
 def test_harmless_texts_stay_readable(text: str) -> None:
     assert Redactor()(text) == text
     assert Redactor().in_place(text.encode()) == text.encode()
@@ -52,4 +55,4 @@ def test_one_line_of_a_private_key_is_hidden() -> None:
 def test_the_corpus_keeps_its_size() -> None:
     assert len(shapes.SHAPES) >= 150
     assert len(shapes.HARMLESS) >= 100
-    assert len({shape.text for shape in shapes.SHAPES}) == len(shapes.SHAPES)
+    assert len({shape.text for shape in SHAPES}) == len(SHAPES)

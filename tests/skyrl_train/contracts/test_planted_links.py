@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.cli.session import write_report
+from skyrl_doctor.cli.session import _write_through, write_report
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import Recorder
+from skyrl_train.cli.app import dispatch
 from skyrl_train.contracts import files
+from skyrl_train.contracts.errors import UsageError as TrainUsageError
 from skyrl_train.node.apply import apply
 from skyrl_train.node.settings import Preparation, TextFile
 from skyrl_train.tasks.sinks import replaced
@@ -167,6 +169,21 @@ def test_a_report_does_not_follow_a_link_of_another_user(place: Path, victim: Pa
     assert victim.read_text() == VICTIM
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+def test_a_new_file_is_not_written_below_a_link_of_another_user(
+    place: Path, victim: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "planted").symlink_to(victim.parent)
+    os.lchown(place / "planted", 65534, 65534)
+    before = sorted(victim.parent.iterdir())
+    with pytest.raises(TrainUsageError, match="is a link of another user"):
+        convert(place / "planted" / "new")
+    words = ["init", str(place / "planted" / "new"), "--model", "m", "--tasks", "t.parquet", "--gpus", "1"]
+    assert dispatch(words) == 2
+    assert "is a link of another user" in capsys.readouterr().err
+    assert sorted(victim.parent.iterdir()) == before
+
+
 def test_a_failed_write_leaves_nothing(place: Path) -> None:
     def fail() -> None:
         with files.replacing(str(place / "x")) as file:
@@ -176,3 +193,31 @@ def test_a_failed_write_leaves_nothing(place: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         fail()
     assert list(place.iterdir()) == []
+
+
+def test_a_link_that_was_planted_where_a_fifo_was_is_refused(place: Path) -> None:
+    """It may lead to a device."""
+    os.mkfifo(place / "fifo")
+    reader = os.open(place / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        (place / "x").symlink_to("fifo")
+        with pytest.raises(OSError, match="Too many levels"):
+            _write_through(str(place / "x"), "new")
+        assert os.read(reader, 10) == b""
+    finally:
+        os.close(reader)
+
+
+def test_links_of_this_user_are_followed_to_their_end(place: Path) -> None:
+    (place / "a").mkdir()
+    (place / "a" / "b").symlink_to("../c")
+    (place / "x").symlink_to("a/b")
+    write_report(str(place / "x"), "new")
+    assert ((place / "c").read_text(), (place / "x").is_symlink()) == ("new", True)
+
+
+def test_a_loop_of_links_is_refused(place: Path) -> None:
+    (place / "x").symlink_to("y")
+    (place / "y").symlink_to("x")
+    with pytest.raises(UsageError, match="Too many levels"):
+        write_report(str(place / "x"), "new")

@@ -42,7 +42,7 @@ def graded(**changed: Any) -> GradedRun:
 
 
 def test_results_are_a_summary_without_canaries_whose_last_status_counts() -> None:
-    assert graded() == GradedRun(run=RUN, duration_s=1.5, ignored=("x",))
+    assert graded() == GradedRun(run=RUN, ended=True, duration_s=1.5, ignored=("x",))
 
 
 @pytest.mark.parametrize(
