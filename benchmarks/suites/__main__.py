@@ -8,7 +8,8 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from benchmarks.suites.cases import Case, Judge, Row, row_of
@@ -17,16 +18,22 @@ from benchmarks.suites.judges import JUDGES
 HEAD = ("judge", "of", "version", "cases", "pass", "deliberate", "fail", "21 November")
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.suites", description=__doc__)
     parser.add_argument("checkouts", nargs="*", metavar="NAME=CHECKOUT")
     parser.add_argument("--only", action="append", default=[], metavar="JUDGE")
-    args = parser.parse_args()
+    parser.add_argument("--jobs", type=int, default=1, help="judges that are asked at the same time")
+    args = parser.parse_args(words)
     checkouts = dict(each.split("=", 1) for each in args.checkouts)
     if unknown := set(checkouts) - {judge.checkout for judge in JUDGES}:
         parser.error(f"unknown checkout: {', '.join(sorted(unknown))}")
     chosen = [judge for judge in JUDGES if not args.only or judge.name in args.only]
-    rows = [_row(judge, checkouts) for judge in chosen if not judge.checkout or judge.checkout in checkouts]
+    asked = [judge for judge in chosen if not judge.checkout or judge.checkout in checkouts]
+    with ProcessPoolExecutor(args.jobs) as pool:  # those with a checkout first: they wait most
+        begun = {
+            judge: pool.submit(_row, judge, checkouts) for judge in sorted(asked, key=lambda one: not one.checkout)
+        }
+        rows = [begun[judge].result() for judge in asked]
     for line in table(rows):
         print(line)
     for row in rows:
@@ -42,17 +49,14 @@ def main() -> int:
 def _row(judge: Judge, checkouts: Mapping[str, str]) -> Row:
     folder = Path(checkouts.get(judge.checkout, ".")).resolve()
     version = _commit(folder) if judge.checkout else judge.version
-    print(f"{judge.name} …", end=" ", file=sys.stderr, flush=True)
     begin = time.monotonic()
     try:
         row = row_of(judge, folder, version)
-        print(
-            f"{row.cases} cases, {len(row.different)} deliberate, {len(row.failed)} fail, {time.monotonic() - begin:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+        counts = f"{row.cases} cases, {len(row.different)} deliberate, {len(row.failed)} fail"
+        print(f"{judge.name}: {counts}, {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
         return row
     except (OSError, RuntimeError, ImportError, subprocess.SubprocessError) as error:
+        print(f"{judge.name}: did not run: {error}", file=sys.stderr, flush=True)
         return Row(judge, version, 1, 0, (), (Case("the judge did not run", str(error), ""),))
 
 

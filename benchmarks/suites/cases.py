@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question to us, with the judge's answer. `documented`: the page whose sentence states a difference on purpose."""
+    """One question to us, with the judge's answer. `documented`: the page and the sentence of a difference on purpose."""
 
     name: str
     ours: object
@@ -56,6 +58,12 @@ def row_of(judge: Judge, checkout: Path, version: str) -> Row:
     """Asks a judge all of its cases."""
     cases = [*judge.cases(checkout)]
     wrong = [case for case in cases if not case.passed]
-    different = tuple(case for case in wrong if case.documented)
-    failed = tuple(case for case in wrong if not case.documented)
+    different = tuple(case for case in wrong if _is_documented(case))
+    failed = tuple(case for case in wrong if not _is_documented(case))
     return Row(judge, version, len(cases), len(cases) - len(wrong), different, failed)
+
+
+def _is_documented(case: Case) -> bool:
+    """Whether the page has the sentence."""
+    page, _, sentence = case.documented.partition(": ")
+    return bool(sentence) and sentence in (ROOT / page).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.field.doctor import opinion
-from benchmarks.suites.cases import Case
+from benchmarks.suites.cases import ROOT, Case
 
 PRINTED = ("docs/**/*.md", "README.md", "checks/**/*.py", "skyrl_doctor/**/*.py", "skyrl_train/**/*.py")
 # "+actor_rollout_ref.model.lora.rank=32": a word of verl's command line with a value that is no placeholder
@@ -27,12 +27,11 @@ def documented(_: Path) -> Iterator[Case]:
 
 
 def _words() -> dict[str, str]:
-    root = Path(__file__).parents[2]
     found: dict[str, str] = {}
     for pattern in PRINTED:
-        for file in sorted(root.glob(pattern)):
+        for file in sorted(ROOT.glob(pattern)):
             for match in _WORD.finditer(file.read_text(encoding="utf-8")):
-                found.setdefault(match[0].rstrip(".,"), str(file.relative_to(root)))
+                found.setdefault(match[0].rstrip(".,"), str(file.relative_to(ROOT)))
     return found
 
 
@@ -81,8 +80,10 @@ def _verl_tree() -> str:
 
 def _refusal(tree: str, words: list[str]) -> str:
     """Hydra's message, or nothing."""
+    import yaml
     from hydra import compose, initialize_config_dir
 
+    yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc] -- each command parses verl's files, in half of the time
     with initialize_config_dir(config_dir=tree, version_base=None):
         try:
             compose("ppo_trainer", overrides=words)

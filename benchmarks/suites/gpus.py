@@ -10,7 +10,8 @@ from checks.gpu import gpu_fault
 from skyrl_doctor.facts.gpu.nvidia_smi import parse_list, with_figures
 
 FIELDS = ("uuid", "memory.total", "memory.used", "memory.free", "driver_version")
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d{1,3}\b[^\"`\\]*")
+_SXID = re.compile(r"SXid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d{1,5}\b[^\"`\\\n]*")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d{1,3}\b[^\"`\\\n]*")
 
 
 def captures(checkout: Path) -> Iterator[Case]:
@@ -49,8 +50,22 @@ def _figures(text: str) -> Iterator[dict[str, str]]:
 
 def xids(checkout: Path) -> Iterator[Case]:
     """Each kernel line with an Xid in gpud's tests must be recognised as a fault of a GPU."""
-    words = ("git", "-C", str(checkout), "grep", "-h", "NVRM: Xid", "HEAD", "--", "components/accelerator/nvidia/xid")
+    for line in _kernel_lines(checkout, "xid", _XID):
+        yield Case(line, _is_fault(line), expected=True)
+
+
+def switch_xids(checkout: Path) -> Iterator[Case]:
+    """Of the lines with an SXid in gpud's tests, those that say `Fatal` are a fault of the node's NVSwitches."""
+    for line in _kernel_lines(checkout, "sxid", _SXID):
+        yield Case(line, _is_fault(line), expected=", Fatal" in line)
+
+
+def _kernel_lines(checkout: Path, component: str, pattern: re.Pattern[str]) -> list[str]:
+    place = f"components/accelerator/nvidia/{component}"
+    words = ("git", "-C", str(checkout), "grep", "-h", "-i", "xid (", "HEAD", "--", place)
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
-    patterns = [re.compile(each.pattern) for each in gpu_fault.SIGNATURES]
-    for line in sorted({found[0].strip() for found in _XID.finditer(done.stdout)}):
-        yield Case(line, any(pattern.search(line) for pattern in patterns), expected=True)
+    return sorted({found[0].strip() for found in pattern.finditer(done.stdout)})
+
+
+def _is_fault(line: str) -> bool:
+    return any(re.search(each.pattern, line) for each in gpu_fault.SIGNATURES)

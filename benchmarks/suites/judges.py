@@ -40,6 +40,7 @@ JUDGES = (
     Judge(name="our JSON schema", of="reports", package="jsonschema", cases=reports.schemas),
     Judge(name="GPU captures", of="GPU facts", checkout="gpu-exporter", before="nearly all", cases=gpus.captures),
     Judge(name="gpud's Xid lines", of="GPU signatures", checkout="gpud", cases=gpus.xids),
+    Judge(name="gpud's SXid lines", of="GPU signatures", checkout="gpud", cases=gpus.switch_xids),
     Judge(name="parse_time, our cases", of="time limits", cases=slurm.own_times),
     Judge(name="scontrol's records, our cases", of="job states", cases=slurm.own_records),
     Judge(name="scontrol's records", of="job states", checkout="slurm", cases=slurm.records),

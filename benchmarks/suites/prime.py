@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.field.doctor import _dispatched
-from benchmarks.suites.cases import Case
-from benchmarks.suites.foreign import ROOT
+from benchmarks.suites.cases import ROOT, Case
 
-LIMIT_S = 300
+LIMIT_S = 900
 PROGRAMS = {
     "rl": "rl", "sft": "sft", "infer": "inference", "inference": "inference", "orch": "orchestrator",
     "orchestrator": "orchestrator", "train": "trainer", "trainer": "trainer", "evals": "evals", "eval": "evals",

@@ -6,13 +6,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.field.doctor import opinion
-from benchmarks.suites.cases import Case
-from benchmarks.suites.foreign import ROOT
+from benchmarks.suites.cases import ROOT, Case
 
-LIMIT_S = 300
+LIMIT_S = 900
 _WHOLE = (
     "actor_rollout_ref.model.path=/m", "data.train_files=a.parquet", "data.val_files=a.parquet", "data.train_batch_size=64",
     "actor_rollout_ref.actor.ppo_mini_batch_size=32", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
@@ -110,8 +110,10 @@ LATER = {
 def values(_: Path) -> Iterator[Case]:
     """An ERROR of ours is a refusal of verl's at its start, or its page tells of the later crash."""
     drawn = commands()
-    for change, refused in zip(drawn, _answers([[*_WHOLE, *change] for change in drawn]), strict=True):
-        errors = _errors(change)
+    with ThreadPoolExecutor(1) as pool:
+        answers = pool.submit(_answers, [[*_WHOLE, *change] for change in drawn])
+        ours = [_errors(change) for change in drawn]
+    for change, errors, refused in zip(drawn, ours, answers.result(), strict=True):
         name = f"{' '.join(change)}: {refused or 'taken'}; {', '.join(errors) or 'no error'}"
         documented = "" if refused else next((LATER[error] for error in errors if error in LATER), "")
         yield Case(name, bool(errors), bool(refused), documented)

@@ -12,6 +12,8 @@ cannot reach. The number of the Xid decides who has to act:
     61, 62, 109, 119, 120       the GPU's own firmware or driver hangs: reset the GPU, update the driver
     154                         the driver names the action that is due: reset the GPU or reboot the node
 
+An SXid is the same of an NVSwitch. Those that the driver calls fatal end NVLink between the GPUs of the node.
+
 ## Why it breaks training
 Every process on the GPU loses its state. The other ranks wait for it in a collective until their time limit. A retry on
 the same node fails again.
@@ -81,6 +83,13 @@ SIGNATURES = (
         pattern=rf"{XID}(?!(?:13|31|43|45|48|63|64|69|74|79|92|94|95|137|140|14[4-9]|150)\b)(?P<xid>\d{{1,3}})\b",
         sample="NVRM: Xid (PCI:0000:3b:00): 119, pid=2811, name=python3, Timeout after 6s of waiting for RPC response from GPU0 GSP!",
         explain="the driver reports a fault of GPU {gpu} (Xid {xid})",
+        remedy=EXCLUDE,
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=r"\bSXid \((?:PCI:)?(?P<switch>[\w:.]{4,20})\): (?P<sxid>\d{1,5}), Fatal\b",
+        sample="nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 48 LTSSM Fault Up",
+        explain="the NVSwitch {switch} reports a fatal error (SXid {sxid}): the node's GPUs cannot reach each other over it",
         remedy=EXCLUDE,
         versions="nvidia driver",
     ),

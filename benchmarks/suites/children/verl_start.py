@@ -5,7 +5,6 @@ stand for them, since verl's rules compare numbers and words.
 """
 
 import contextlib
-import copy
 import functools
 import importlib.abc
 import importlib.machinery
@@ -13,6 +12,7 @@ import importlib.metadata
 import io
 import json
 import pathlib
+import pickle
 import sys
 import types
 
@@ -79,12 +79,17 @@ def main():
     installed = importlib.metadata.version
     importlib.metadata.version = lambda name: "0.12.0" if name == "vllm" else installed(name)
     import verl
+    import yaml
     from hydra import compose, initialize_config_dir
+    from omegaconf import base, grammar_parser
     from verl.workers.config import HFModelConfig
+
+    yaml.SafeLoader = yaml.CSafeLoader  # as benchmarks.suites.configurations
+    base.parse = functools.cache(grammar_parser.parse)  # nothing writes into a parsed interpolation
 
     HFModelConfig.__post_init__ = lambda self: None  # reads the model's files, which no rule here needs
     tree = pathlib.Path(verl.__file__).parent / "trainer/config"
-    whole = functools.cache(lambda words: compose("ppo_trainer", overrides=[*words]))
+    whole = functools.cache(lambda words: pickle.dumps(compose("ppo_trainer", overrides=[*words])))
     with initialize_config_dir(config_dir=str(tree), version_base=None):
         for line in sys.stdin:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -103,7 +108,7 @@ def refusal(whole, words):
     from verl.utils.config import omega_conf_to_dataclass, validate_config
 
     try:
-        config = copy.deepcopy(whole(tuple(word for word in words if "." not in word.partition("=")[0])))
+        config = pickle.loads(whole(tuple(word for word in words if "." not in word.partition("=")[0])))
         values = [word for word in words if "." in word.partition("=")[0]]
         for word in OverridesParser.create().parse_overrides(values):
             OmegaConf.update(config, word.key_or_group, word.value(), merge=True)
