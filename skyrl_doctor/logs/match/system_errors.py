@@ -15,7 +15,7 @@ SYSTEM_ERRORS = (
     rf"^(?:{_SEGFAULT})|\((?:{_DUMPED})\)|\b\d{{2,8}}\s{{1,4}}(?:{_KILLED})(?:\s|$)|^(?:{_KILLED})\s*$",
     rf"[:：] ?(?:{_NO_COMMAND}|{_NO_FILE}|{_DENIED}|{_FULL}|{_NO_MEMORY}|{_TRY_LATER})\s*$",
     r"^(?:[\w./+-]{1,200}:(?:\d{1,7}:)? ?)?[^\n]{0,200}\bAssertion [`'][^\n]{1,200}[`'] failed\.?\s*$",
-    r"\bnoticed that process rank \d|\bexited on signal \d{1,2}\b|^Uncaught exception\b|^Exception in thread \S|\bterminating due to uncaught exception\b",
+    r"\bnoticed that process rank \d|\bpthread_create failed\b|\bexited on signal \d{1,2}\b|^Uncaught exception\b|^Exception in thread \S|\bterminating due to uncaught exception\b",
     r"^(?:CUDA|HIP) driver error: |^(?:\W{0,8})?(?:cuda|hip)Error(?!Success|NotReady)[A-Z]\w{3,60}(?::|\s*$)|^(?:thrust|std|boost|c10)::(?:\w{1,40}::){0,3}\w{0,40}(?:error|exception): ",
     r"^(?:=>> )?PBS: job killed: |^TERM_[A-Z_]{3,30}: \S|^Job \S{1,80} has exceeded its \S",
 )

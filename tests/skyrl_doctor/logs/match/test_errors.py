@@ -109,6 +109,7 @@ def test_the_weight_of_an_error(text: str, expected: Weight | None) -> None:
         "Uncaught exception: odd",
         "thrust::system::system_error: odd",
         "CUDA driver error: odd",
+        "OpenBLAS odd: pthread_create failed for thread 35 of 48: Operation not permitted",
         "cudaErrorUnknown",
         "mpirun noticed that process rank 2 with PID 8 on node gpu07 exited on signal 9 (odd).",
         "=>> PBS: job killed: ncpus 3.2 exceeded limit 1 (sum)",
