@@ -23,6 +23,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
 CAUSE = "a live object was copied or sent to another process; results must be plain records"
+FEEDER = r"multiprocessing/queues\.py\", line \d{1,5}, in _feed\b"
+"""A queue prints what it cannot send and goes on: often an exception of another failure, which is reported elsewhere."""
 
 SIGNATURES = (
     Signature(
@@ -30,12 +32,23 @@ SIGNATURES = (
         sample="TypeError: Could not serialize the argument <Conversation object> for a task or actor run_rollout",
         explain=CAUSE,
         versions="python, ray",
+        unless_above=FEEDER,
     ),
     Signature(
         pattern=r"cannot pickle '[\w.]*(?:RLock|lock|Lock|local|weakref|socket|coroutine|generator)' object|Can't pickle (?:local object|<)",
         sample="TypeError: cannot pickle '_thread.RLock' object",
         explain=CAUSE,
         versions="python",
+        unless_above=FEEDER,
+    ),
+    Signature(
+        pattern=r"\bcannot pickle '[\w.]{1,80}' object|\bCan't pickle ",
+        near=FEEDER,
+        within=12,
+        sample="TypeError: cannot pickle 'SSLContext' object",
+        explain="an object that is not a plain record was put into a queue between processes; the receiver waits for it",
+        versions="python",
+        fatal=False,
     ),
 )
 

@@ -1,7 +1,7 @@
 """The program refused its configuration.
 
 ## What it does
-Finds the refusals of Hydra, OmegaConf, pydantic and argparse, and names the key.
+Finds the refusals of Hydra, OmegaConf, pydantic, argparse and the argument classes of transformers, and names the key.
 
 ## Why it breaks training
 The program ends before it does any work: an unknown or misspelled key, a key of another version, a value of a wrong
@@ -79,12 +79,29 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>\S{1,200}): (?:invalid|expected) )|^(?:[\w./-]{1,100}/)?(?:srun|sbatch|salloc|torchrun|ray|vllm|python[\d.]{0,5}): (?:unrecognized|invalid) option (?:-- )?['\"]?(?P<option>[\w=-]{1,100})",
+        pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>-?\S{1,120}): \S|one of the arguments (?P<group>-[^\n]{1,200}) is required|ambiguous option: (?P<short>\S{1,120}))|^(?:[\w./-]{1,100}/)?(?:srun|sbatch|salloc|torchrun|ray|vllm|python[\d.]{0,5}): (?:unrecognized|invalid) option (?:-- )?['\"]?(?P<option>[\w=-]{1,100})",
         sample="main.py: error: unrecognized arguments: --nope",
         explain="the program refused a command-line argument",
         remedy="Compare the argument with `--help` of the installed version: its spelling, or its name in another version.",
         versions="argparse",
         unless=r"agent[-_]server",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b(?:Some specified arguments|Some keys) are not used by the HfArgumentParser: (?P<keys>\[[^\n]{1,300})|\bValueError: remaining_argv: (?P<rest>\[[^\n]{1,300})",
+        sample="ValueError: Some specified arguments are not used by the HfArgumentParser: ['--block_size', '2048']",
+        explain="the program does not know these arguments: {keys}",
+        remedy="Compare each with `--help` of the installed version: its spelling, or its name in another version.",
+        versions="transformers, trl, ms-swift",
+    ),
+    Signature(
+        pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )ValueError: (?P<why>\S[^\n]{3,300})",
+        near=r"\bin parse_args_into_dataclasses$|hf_argparser\.py\", line \d",
+        within=30,
+        sample="ValueError: --load_best_model_at_end requires the save and eval strategy to match",
+        explain="the program refused its arguments when it read them: {why}",
+        remedy="Change the arguments that the message names.",
+        versions="transformers, trl, ms-swift, LLaMA-Factory",
         last_resort=True,
     ),
 )

@@ -36,6 +36,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bworld[_ ]size:? \(?\d+\)? (?:is not|should be|must be) divisible by|\bn_gpus \(\d+\) must be divisible by model_parallel_size",
         sample="RuntimeError: world_size (8) is not divisible by 6",
+        refines=("CFG002",),
         explain="tensor x pipeline x context parallel size does not divide the number of GPUs",
         versions="megatron-core, verl",
     ),
@@ -44,6 +45,23 @@ SIGNATURES = (
         sample="ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).",
         explain="the tensor parallel size does not divide the model's attention heads",
         versions="vllm, megatron-core, verl",
+    ),
+    Signature(
+        pattern=r"\bMesh should not be bigger than default world size (?P<gpus>\d{1,6}),? but found (?P<mesh>\d{1,6}) ranks",
+        sample="RuntimeError: Mesh should not be bigger than default world size 4, but found 8 ranks!",
+        explain="the parallel sizes need {mesh} GPUs, but the run has {gpus}",
+        remedy="Start {mesh} processes, or lower the parallel sizes until their product is at most {gpus}.",
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bcannot reshape tensor of 0 elements into shape \[-1, 0\]",
+        near=r"\b(?:init_device_mesh|device_mesh\.py)\b",
+        within=8,
+        sample="RuntimeError: cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified dimension size -1 can be any value and is ambiguous",
+        explain="a dimension of the device mesh is 0: a parallel size is larger than the number of GPUs",
+        remedy="Lower `{key:actor.sequence_parallel_size}` or the tensor parallel size to at most the number of GPUs, or request more.",
+        keys=("actor.sequence_parallel_size", "rollout.tensor_parallel_size"),
+        versions="verl, torch",
     ),
 )
 

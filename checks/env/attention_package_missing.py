@@ -22,7 +22,7 @@ INSTALL = "Install it for this torch: `pip install flash-attn --no-build-isolati
 
 SIGNATURES = (
     Signature(
-        pattern=r"Flash ?Attention(?:[ -]?\d)? has been toggled on, but it cannot be used",
+        pattern=r"Flash ?Attention(?:[ -]?\d)?:? has been toggled on, but it cannot be used",
         sample="ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the package for FlashAttention2 doesn't seem to be installed.",
         explain="the run asks transformers for FlashAttention, and its package is not installed or does not fit",
         remedy=f"{INSTALL} Or request torch's own attention: `attn_implementation=sdpa` (verl: `+actor_rollout_ref.model.override_config.attn_implementation=sdpa`; its value models need flash-attn).",

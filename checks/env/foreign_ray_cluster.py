@@ -80,6 +80,16 @@ SIGNATURES = (
         explain=CAUSE,
         versions="ray",
     ),
+    Signature(
+        pattern=r"\bnode\.py:\d{1,5} -- ERROR as\b",
+        near=r"Connecting to existing Ray cluster at address: ",
+        within=40,
+        sample="2026-03-02 09:20:17,508 ERROR node.py:1296 -- ERROR as",
+        explain="Ray finds no control service at the address that it was given",
+        remedy="Use the address and port that `ray start --head` printed (6379 by default). Port 10001 is of Ray Client: write `ray://HOST:10001`. Remove `RAY_ADDRESS` to start a cluster of this job.",
+        versions="ray 1",
+        at_least=2,
+    ),
 )
 
 TOPIC = Signature(

@@ -99,7 +99,7 @@ SIGNATURES = (
         versions="linux, ray",
     ),
     Signature(
-        pattern=r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+        pattern=r"\[Errno 12\] \S|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
         sample="RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
         explain=CAUSE,
         remedy=MORE,
@@ -133,6 +133,13 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=MORE,
         versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"\bTERM_(?:MEMLIMIT|SWAP): job killed\b|\bPBS: job killed: (?:p?v?mem|mem_?sw?) \S{1,40} exceeded limit|\b[Jj]ob exceeded a memory resource limit\b",
+        sample="TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        explain="the job used more host memory than its scheduler gave it",
+        remedy='Request more host memory (LSF: `bsub -M` and `-R "rusage[mem=…]"`; PBS: `qsub -l mem=…`), or keep less on the host: no optimizer offloading (`{key:actor.optimizer_offload}`), fewer data loader workers (`{key:data.loader_workers}`).',
+        versions="lsf, pbs",
     ),
     Signature(
         pattern=r"\bexitcode  : -9\b|\bfailed \(exitcode: -9\) local_rank: |\bSignal 9 \(SIGKILL\) received by PID \d",

@@ -66,16 +66,17 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=RAISE,
         versions="openblas, libgomp, go",
+        unless=r"Operation not permitted",  # a container's system call filter, not a limit
     ),
     Signature(
-        pattern=r"\[Errno 11\] Resource temporarily unavailable|[Tt]oo many open files|\bEMFILE\b",
+        pattern=r"\[Errno 11\] Resource temporarily unavailable|\[Errno 24\] \S|[Tt]oo many open files|\bEMFILE\b",
         sample="OSError: [Errno 24] Too many open files: '/tmp/ray/session_latest/sockets/plasma_store'",
         explain=CAUSE,
         remedy=FILES,
         versions="python",
     ),
     Signature(
-        pattern=r"what\(\): .{0,20}Resource temporarily unavailable|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
+        pattern=r"what\(\): .{0,20}Resource temporarily unavailable|system_errorEEE\. what\(\): thr(?:ead\b|$)|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
         sample="[2026-03-02 09:14:03,500 E 812 812] logging.cc:108: Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]",
         explain=CAUSE,
         remedy=RAISE,

@@ -42,7 +42,7 @@ HEADERS = "Install the headers of the Python that runs the job (Debian: `apt ins
 
 SIGNATURES = (
     Signature(
-        pattern=r"Python\.h: No such file or directory|fatal error: .?Python\.h\b",
+        pattern=r"Python\.h: No such file or directory|fatal error(?: C1083)?: .{0,80}\bPython\.h\b",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: Python.h: No such file or directory",
         explain="Triton compiles with the worker's Python, which has no headers",
         remedy=HEADERS,
@@ -63,7 +63,7 @@ SIGNATURES = (
         versions="triton",
     ),
     Signature(
-        pattern=r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h|\.c(?:c|pp|xx)?:\d+:\d+: [^:\n]{3,80}: .{0,6}Python\.h\b""",
+        pattern=r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h|\.c(?:c|pp|xx)?:\d+:\d+: (?!note|warning)[^\n]{3,80}[^\w/]Python\.h\b""",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
         explain=NO_HEADERS,
         remedy=HEADERS,

@@ -34,14 +34,14 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=rf"has model type `(?P<kind>(?!{MODEL_FAMILIES})[\w.-]{{1,60}})` but Transformers does not recognize this architecture",
+        pattern=rf"has model type `(?P<kind>(?!{MODEL_FAMILIES})[\w.-]{{1,60}})` but Transformers does not recognize\b",
         sample="ValueError: The checkpoint you are trying to load has model type `houselm` but Transformers does not recognize this architecture.",
         explain="transformers has no model type `{kind}`: the model brings its own code, or is newer than the library",
         remedy="config.json has `auto_map`: load the model with `trust_remote_code=True`, and keep its Python files in its directory. Code of your own: register it (`AutoConfig.register`) before the model loads. Otherwise upgrade transformers.",
         versions="transformers",
     ),
     Signature(
-        pattern=r"\bdoes not recognize this architecture|Model architectures \[.{1,120}\] are not supported",
+        pattern=r"\bdoes not recognize this architecture|\bTransformers does not recogni[sz]e(?: this)?$|Model architectures \[.{1,120}\] are not supported",
         sample="ValueError: The checkpoint you are trying to load has model type `ministral3` but Transformers does not recognize this architecture.",
         explain=CAUSE,
         versions="transformers, vllm",

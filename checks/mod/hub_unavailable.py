@@ -59,7 +59,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error(?:: |\().{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
         unless="offline mode is enabled",
         sample="requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded",
         explain=UNREACHABLE,

@@ -14,7 +14,7 @@ of what they train on themselves.
 
 ## Why it breaks training
 A token beyond the embedding ends the run in a CUDA assertion. A marker that is split, or has another id, is not the one
-that the model knows, and generation does not stop at it. verl refuses a tokenizer that lacks its tokens in each rollout.
+that the model knows, and generation does not stop at it. Without a padding token no batch is built. verl refuses a tokenizer that lacks its tokens in each rollout.
 
 ## How to fix
 Take tokenizer and template from one model. Resize the embedding after adding tokens, and save the model with its tokenizer.
@@ -42,6 +42,13 @@ SIGNATURES = (
         explain="verl expects a token that this model's tokenizer lacks, because config.json has the model_type of another tokenizer",
         remedy="Use a model with the tokenizer of its `model_type`, or verl 0.8, which looks up no token.",
         versions="verl",
+    ),
+    Signature(
+        pattern=r"Asking to pad but the tokenizer does not have a padding token|\bthe tokenizer (?:is not configured with a padding token|you are using \(\w{1,60}\) does not have one)|Cannot handle batch sizes > 1 if no padding token is (?:defined|> 1)|[Tt]okenizer (?:must have|has no|does not have|doesn't have) an? (?:`?pad_token`?|pad(?:ding)? token)\b",
+        sample="ValueError: Asking to pad but the tokenizer does not have a padding token. Please select a token to use as `pad_token`",
+        explain="sequences of several lengths form one batch, and the model's tokenizer has no padding token",
+        remedy="Use a model with a padding token, such as its instruct version. Otherwise set `pad_token` in tokenizer_config.json to a token that ends no turn, or `tokenizer.pad_token = tokenizer.eos_token` where the loss mask does not come from the padding.",
+        versions="transformers, trl",
     ),
 )
 

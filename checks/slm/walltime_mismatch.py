@@ -49,6 +49,14 @@ SIGNATURES = (
         unless_above=COLLECTIVE,
     ),
     Signature(
+        pattern=r"\bTERM_(?:RUNLIMIT|CPULIMIT|DEADLINE|WINDOW): job killed\b|\bPBS: job killed: (?:walltime|cput) \S{1,40} exceeded limit|\bMOAB_INFO:\s{1,4}job exceeded wallclock limit",
+        sample="TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+        explain=CAUSE,
+        remedy="Submit with a longer limit (LSF: `bsub -W`; PBS: `qsub -l walltime=…`) and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), so that less is lost.",
+        versions="lsf, pbs",
+        unless_above=COLLECTIVE,
+    ),
+    Signature(
         pattern=r"\bRequested time limit is invalid|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
         sample="sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
         explain="the requested time limit is missing or longer than the partition, QOS or account allows; the job did not run",

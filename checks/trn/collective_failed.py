@@ -18,11 +18,13 @@ Run once with `NCCL_DEBUG=WARN`: the line before the error names the call that f
 from skyrl_doctor.core.signature import Signature
 
 NOT_REACHED = "a rank could not reach another one at {address}: {why}"
-REACH = "Connection refused: that rank died first, and its own log has the reason. No route or a time-out: the address is of an interface that the other node does not reach, or a firewall closes its ports. Set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`)."
+REACH = "Connection refused: that rank died first, and its own log has the reason. No route, an abort or a time-out: the address is of an interface that the other node does not reach, or a firewall closes its ports. Set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`). An address that begins with `fe80:` reaches one link only: set `NCCL_SOCKET_FAMILY=AF_INET`."
+ADDRESS = r"(?P<address>\S{3,80}?)(?:<\d{1,5}>)?"
+REFUSED = r"(?:failed ?:|failed with error|returned(?: \d{1,4}\()?) ?(?P<why>[A-Z][\w ]{3,60})"
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bNCCL WARN .{0,60}\bConnect to (?P<address>[\w.:\[\]]{3,80})(?:<\d{1,5}>)? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        pattern=rf"\bNCCL WARN .{{0,60}}[Cc]onnect to {ADDRESS} {REFUSED}",
         sample="gpu07:3211:3377 [1] include/socket.h:403 NCCL WARN Connect to 10.0.3.7<56821> failed : Connection refused",
         explain=NOT_REACHED,
         remedy=REACH,
@@ -30,13 +32,44 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bsocket\w{1,30}: Connect to (?P<address>[\w.:\[\]]{3,80})(?:<\d{1,5}>)? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        pattern=rf"\b\w{{0,12}}[Ss]ocket\w{{1,30}}:? [Cc]onnect to {ADDRESS} {REFUSED}",
         sample="socketStartConnect: Connect to 10.0.3.7<56821> failed : No route to host",
         explain=NOT_REACHED,
         remedy=REACH,
         versions="nccl",
         last_resort=True,
         refines=("TRN009",),
+    ),
+    Signature(
+        pattern=r"\bBootstrap Root : (?:rank (?P<rank>\d{1,6}) of (?P<of>\d{1,6}) ranks has already checked in|mismatch in rank count from procs (?P<one>\d{1,6}) : (?P<other>\d{1,6}))",
+        sample="gpu07:8569:8835 [0] bootstrap.cc:131 NCCL WARN Bootstrap Root : rank 1 of 8 ranks has already checked in",
+        explain="the processes disagree about their ranks: two have the same rank, or they expect different numbers of ranks",
+        remedy="Compare `RANK`, `WORLD_SIZE` and `MASTER_PORT` of all processes: the launcher's number of nodes and of processes on each must be that of the job, and no older run may use the same port.",
+        versions="nccl",
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN .{0,60}\bCall to (?P<call>bind|listen|accept|socket|getsockname|setsockopt|getaddrinfo|poll|recv|send)\b.{0,80}? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        sample="gpu07:3211:3377 [0] include/socket.h:333 NCCL WARN Call to bind failed : Address already in use",
+        explain="NCCL's call of {call}() failed: {why}",
+        remedy="Address already in use: an older run of yours still holds the port (`ss -ltnp`), or `NCCL_COMM_ID` or `MASTER_PORT` names one port for two runs. Cannot assign: set `NCCL_SOCKET_IFNAME` to an interface of this node (`ip -br addr`).",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN (?:nccl(?:Os)?)?[Ss]ocket\w{0,20}:? .{0,40}\bfailed(?:[:,] (?P<why>[^\n]{3,80})| while polling\b)",
+        sample="gpu07:5204:5666 [8] misc/socket.cc:300 NCCL WARN socketTryAccept: Accept failed: Bad file descriptor",
+        explain="a network call of NCCL failed: {why}",
+        remedy="Look for the rank that failed first: the others lose their connection to it. If all ranks still ran, set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`).",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"\bNCCL WARN .{{0,40}}Connection closed by remote peer {ADDRESS}(?:\s|$)",
+        sample="gpu07:922:1149 [3] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer gpu08.ib0<53735>",
+        explain="the rank at {address} closed its connection while others waited for it",
+        remedy="That rank failed first: its own log, or NCCL's warnings with its name, have the reason.",
+        versions="nccl",
+        last_resort=True,
     ),
     Signature(
         pattern=r"\bunhandled system error\b|\bncclSystemError\b",

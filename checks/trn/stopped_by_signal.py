@@ -1,7 +1,7 @@
 """A signal from outside stopped the run.
 
 ## What it does
-Finds the notes of torchrun and accelerate that they were asked to stop. The cause is outside of the run, if nothing in
+Finds the notes of torchrun, accelerate, LSF and PBS that the run was asked to stop. The cause is outside of the run, if nothing in
 its log precedes the signal.
 
 ## Why it breaks training
@@ -85,6 +85,14 @@ SIGNATURES = (
         explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
         versions="ray",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bTERM_(?P<why>OWNER|FORCE_OWNER|ADMIN|FORCE_ADMIN|EXTERNAL_SIGNAL|PREEMPT|REQUEUE_OWNER|REQUEUE_ADMIN|BUCKET_KILL|LOAD): job killed\b|\b[Jj]ob deleted at request of (?P<who>\S{1,100})",
+        sample="TERM_ADMIN: job killed by root or LSF administrator.",
+        explain="the scheduler ended the job on request: a user, an administrator or another job",
+        remedy=f"`bhist -l JOB` (LSF) or `tracejob JOB` (PBS) names the sender, {RESUME}",
+        versions="lsf, pbs",
         last_resort=True,
     ),
 )

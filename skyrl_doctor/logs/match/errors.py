@@ -5,6 +5,7 @@ import re
 from enum import IntEnum
 
 from skyrl_doctor.logs.match.program_errors import PROGRAM_ERRORS
+from skyrl_doctor.logs.match.system_errors import SYSTEM_ERRORS
 from skyrl_doctor.logs.read.levels import Header, Level, parse_header
 from skyrl_train.contracts.run_log import CAUSE
 
@@ -25,6 +26,8 @@ _TRAINER_END = (
     rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
     r"(?!done\b|stopped by signal \d+(?!: the \w+ job ended: (?!done|stopped))|the trainer job ended: |the \w+ (?:has ended|ended with|exited with))\S)"
 )
+NCCL_ERROR = r"\bNCCL WARN (?:Error|Cuda failure|Call to |(?!NET/)[^\n]{0,100}\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Cc]onnect to|closed by remote peer)\b)"
+"""NCCL writes its errors as warnings. Its network plugins warn of devices that they do without."""
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
@@ -38,10 +41,12 @@ ERRORS = (
     _TRAINER_END,
     r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
-    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )",
+    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b",
+    NCCL_ERROR,
     r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
     r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     *PROGRAM_ERRORS,
+    *SYSTEM_ERRORS,
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
@@ -56,14 +61,15 @@ _EXCEPTION = re.compile(
 _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
-    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
+    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b"
 )
 """Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
 nothing of the other end, and those that repeat another."""
-_NCCL_ERROR = re.compile(r"\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )")
-"""NCCL writes its errors as warnings."""
+_NCCL_ERROR = re.compile(NCCL_ERROR)
+_NCCL_SERVICE = re.compile(r"\bNCCL WARN \[(?:Service thread|Proxy [Ss]ervice)\b")
+"""A thread of NCCL that reports what failed in another one."""
 _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 """Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
 _HARMLESS = re.compile(
@@ -113,7 +119,7 @@ def weigh(text: str) -> Weight | None:
     head = text[:_MAX_HEAD]
     header = parse_header(head)
     if _NCCL_ERROR.search(head):
-        return Weight.ERROR
+        return Weight.NOTE if _NCCL_SERVICE.search(head) else Weight.ERROR
     if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
         return None
     if head.endswith(_TRACEBACK, header.end):

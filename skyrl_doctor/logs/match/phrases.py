@@ -22,6 +22,7 @@ DONE = (
     r"\btraining_complete(?:\.flag)?\b.{0,40}(?:written|created|found|done)|\b[Tt]raining (?:run )?(?:is )?(?:complete|completed|finished|done)(?:$|[^\w ]| [^w])"
     r"|\bRL train(?:er|ing) finished|Final validation metrics|Training Progress: 100%"
     r"|\b(?:[Jj]ob|[Rr]un|[Tt]raining)\b.{0,40}\b(?:completed|finished|ended) successfully|\b[Tt]rain(?:er|ing) (?:job )?exited with (?:code|status) 0\b"
+    r"|^\d{1,6} epochs completed in \d[\d.]{0,12} hours\b"
 )
 """Lines of a run that came to its end."""
 

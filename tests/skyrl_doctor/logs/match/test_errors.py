@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_doctor.logs.match.errors import ERROR, Weight, is_error, weigh
+from skyrl_doctor.logs.match.errors import ERROR, Weight, is_error, looks_like_error, weigh
 from skyrl_doctor.logs.match.patterns import compile_pattern
 
 
@@ -41,6 +41,10 @@ def test_no_error(text: str) -> None:
     [
         ("RuntimeError: odd (run with NCCL_DEBUG=INFO for details)", Weight.EXCEPTION),
         ("gpu07: TypeError: odd", Weight.EXCEPTION),
+        ("gpu07:9:9 [3] p2p.cc:288 NCCL WARN odd call failed : odd", Weight.ERROR),
+        ("gpu07:9:9 [3] proxy.cc:15 NCCL WARN [Proxy Service 1] Failed to execute operation Connect", Weight.NOTE),
+        ("ERROR 03-02 09:57:41 [core.py:459] Invocation of odd_rpc method failed", Weight.NOTE),
+        ("Exception in thread Thread-3 (run):", Weight.NOTE),
         ("ERROR 03-02 09:14:03 [core.py:843] AssertionError", Weight.EXCEPTION),
         ("Exception: Request error for 5 times, returning None.", Weight.EXCEPTION),
         ("ValueError: max retries 3 exceeded, expected a row", Weight.EXCEPTION),
@@ -86,3 +90,45 @@ def test_no_error(text: str) -> None:
 def test_the_weight_of_an_error(text: str, expected: Weight | None) -> None:
     assert compile_pattern(ERROR).search(text.encode())
     assert weigh(text) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bash: 第 3 行: 81234 已杀死 python train.py",
+        "run.sh: Zeile 3: 81234 Getötet python train.py",
+        "段错误 (核心已转储)",
+        "Speicherzugriffsfehler (Speicherabzug geschrieben)",
+        "Erreur de segmentation",
+        "bash: nvcc: 未找到命令",
+        "bash: nvcc : commande introuvable",
+        "tar: /data: 没有那个文件或目录",
+        "cp: Fehler beim Schreiben von '/a': Auf dem Gerät ist kein Speicherplatz mehr verfügbar",
+        "fork: 资源暂时不可用",
+        "odd.cu:1237: odd: block: [3,0,0], thread: [0,0,0] Assertion `odd < size` failed.",
+        "Uncaught exception: odd",
+        "thrust::system::system_error: odd",
+        "CUDA driver error: odd",
+        "OpenBLAS odd: pthread_create failed for thread 35 of 48: Operation not permitted",
+        "cudaErrorUnknown",
+        "mpirun noticed that process rank 2 with PID 8 on node gpu07 exited on signal 9 (odd).",
+        "=>> PBS: job killed: ncpus 3.2 exceeded limit 1 (sum)",
+        "TERM_OTHER: job killed",
+    ],
+)
+def test_messages_of_the_system_are_errors_in_any_language(text: str) -> None:
+    assert looks_like_error(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens 已杀死 2",
+        "cudaErrorNotReady",
+        "gpu07:9:9 [3] NCCL WARN NET/OFI odd call failed",
+        "the assertion `odd` failed in 3 of 10 rollouts",
+        "step 81234 Morte 3",
+    ],
+)
+def test_words_of_the_system_within_a_line_are_none(text: str) -> None:
+    assert not looks_like_error(text)
