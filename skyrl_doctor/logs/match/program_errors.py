@@ -22,5 +22,7 @@ PROGRAM_ERRORS = (
     # programs of a shell script, services, clusters
     r"^(?:ssh|scp|sftp|curl|wget|tar|rsync|unzip|gzip|mount|sudo)(?: error)?: (?:\(\d{1,3}\) |connect to |[Uu]nable |[Cc]an(?:no|')t |[Cc]ould ?n[o']t |[Ff]ailed |Exiting with failure|some files)",
     r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
+    # the dynamic linker, threads, Go's list of errors, llama.cpp
+    r": version .{1,40} not found \(required by |\bpthread_create failed\b|^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: ",
 )
 """Patterns of the engine; `errors.weigh` judges the line."""
