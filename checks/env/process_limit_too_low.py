@@ -66,6 +66,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=RAISE,
         versions="openblas, libgomp, go",
+        unless="Operation not permitted",
     ),
     Signature(
         pattern=r"\[Errno 11\] Resource temporarily unavailable|[Tt]oo many open files|\bEMFILE\b",
