@@ -66,7 +66,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=RAISE,
         versions="openblas, libgomp, go",
-        unless="Operation not permitted",
+        unless=r"Operation not permitted",  # a container's system call filter, not a limit
     ),
     Signature(
         pattern=r"\[Errno 11\] Resource temporarily unavailable|[Tt]oo many open files|\bEMFILE\b",
