@@ -92,7 +92,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bCan't find a SQUASHFS superblock on (?P<path>/\S{1,200})",
         sample="slurmstepd: error: pyxis:     Can't find a SQUASHFS superblock on /shared/pyxis/1000/385.0.squashfs",
-        explain="{path} is no whole image: several nodes write one file there, or an import was cut off",
+        explain="{path} is not a complete image: several nodes write one file there, or an import was cut off",
         remedy="pyxis writes that file itself: its `runtime_path` must be local to each node (the site's pyxis.conf), or give --container-image a .sqsh file that was imported once. Your own file: remove it and run `enroot import` again.",
         versions="pyxis, squashfs-tools",
         refines=("SLM010",),
