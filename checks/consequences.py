@@ -5,7 +5,7 @@ from skyrl_doctor.core.signature import Part, Signature
 SIGNATURES = {
     "actor-died": (
         Signature(
-            pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError|OwnerDiedError|ObjectLostError|NodeDiedError|LocalRayletDiedError)\b|The actor died because|actor is dead because|has been marked dead because",
+            pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError|OwnerDiedError|ObjectLostError|NodeDiedError|LocalRayletDiedError)\b|[Tt]he actor died (?:because|unexpectedly)|actor is dead because",
             sample="ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
             explain="a Ray worker died; that worker's own log has the reason",
             role=Part.CASCADE,

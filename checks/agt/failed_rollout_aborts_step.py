@@ -33,4 +33,12 @@ SIGNATURES = (
         explain=CAUSE,
         versions="SkyRL-agent",
     ),
+    Signature(
+        pattern=r"Exception: (?:Trajectory (?P<rollout>\d{1,9}) cannot complete\b|\[(?P<uid>[\w.:-]{1,100})\] Rollout failed permanently after \d)",
+        sample="Exception: Trajectory 13 cannot complete. Please check the log message",
+        explain="a rollout failed in each of its tries, and ends the step",
+        remedy="The lines of the same rollout above, one for each try, have the reason. Cure that first; a rollout that may fail must be dropped or given reward 0 instead of raising.",
+        versions="rllm",
+        last_resort=True,
+    ),
 )

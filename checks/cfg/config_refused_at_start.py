@@ -57,6 +57,13 @@ SIGNATURES = (
         versions="omegaconf",
     ),
     Signature(
+        pattern=r"\bThe supplied chat template (?:string )?\((?P<file>[^()\n]{1,300})\) (?:appears path-like, but doesn't exist|looks like a file path, but it failed to be opened)",
+        sample="ValueError: The supplied chat template string (templates/tool.jinja) appears path-like, but doesn't exist!",
+        explain="vLLM takes `{file}` for the path of a chat template, and that file does not exist",
+        remedy="Give `--chat-template` an absolute path: a relative one counts from the directory in which the server starts. Without the option vLLM uses the template of the model's tokenizer.",
+        versions="vllm",
+    ),
+    Signature(
         pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not (?:find|load) '(?P<part>[^'\n]{1,200})'",
         sample="Cannot find primary config 'grpo'. Check that it's in your config search path.",
         explain="Hydra does not find a configuration file",

@@ -43,6 +43,7 @@ SIGNATURES = (
         sample="[FATAL tini (6)] exec --port failed: No such file or directory",
         explain=CAUSE,
         versions="tini",
+        refines=("RUN003",),
     ),
     Signature(
         pattern=r"Action server at \S+ did not become ready within",

@@ -35,6 +35,9 @@ CAUSE = "the agent server needs another C library than the image has; build it o
 OLDER = 'Build the agent server on a system as old as the image, or use `sandbox.inject = "mount"`: then the image\'s own Python runs sandboxd.'
 PROGRAM = "The program was built on a newer system. Install its build for this system (conda or a container bring their own C library), or build it here. In a sandbox's image: choose a newer base image."
 
+OTHERS = r"/_MEI\w{1,20}/[\w.+-]{1,80}: version .{1,40} not found \(required by (?!\S{0,200}/_MEI)"
+"""A program of the task that got the libraries of a bundle, by LD_LIBRARY_PATH: they are older than it needs."""
+
 SIGNATURES = (
     Signature(
         pattern=r"(?:\[PYI-\d+:ERROR\]|/_MEI|agent[-_]server).{0,400}version .?(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]+).? not found",
@@ -42,6 +45,7 @@ SIGNATURES = (
         explain="the agent server needs {version}, which the image does not have",
         remedy=OLDER,
         versions="openhands-agent-server",
+        unless=OTHERS,
     ),
     Signature(
         pattern=r"(?:(?P<program>[\w./+-]{1,200}): )?(?:/\S{1,200}: )?version .?(?P<version>GLIBC(?:XX)?_[\d.]+).? not found",
@@ -49,6 +53,7 @@ SIGNATURES = (
         explain="a program needs {version}, which this system or image does not have",
         remedy=PROGRAM,
         versions="any",
+        unless=OTHERS,
     ),
     Signature(
         pattern=r"\b(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}).{0,3} not found",
@@ -56,6 +61,7 @@ SIGNATURES = (
         explain="a library needs {version}, which this system or image does not have",
         remedy=PROGRAM,
         versions="any",
+        unless=OTHERS,
     ),
     Signature(
         pattern=r"cannot enable executable stack",

@@ -57,6 +57,13 @@ SIGNATURES = (
         explain="the model's chat template does not keep the text of a reply",
         versions="skyrl-train",
     ),
+    Signature(
+        pattern=r"\bJinja Exception: (?P<why>[^\"'\n]{1,200})|\bgot exception: .{0,200}(?:conversation roles must alternate|roles are supported|[Ss]ystem role not supported)",
+        sample="Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...",
+        explain="the chat template of the model server refuses the messages that the agent sends",
+        remedy="Send no second system message and no two messages of one role in a row, or start the server with another template (llama-server: `--jinja --chat-template-file FILE`).",
+        versions="llama.cpp",
+    ),
 )
 
 KEY = "model.path"

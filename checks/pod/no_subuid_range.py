@@ -39,11 +39,12 @@ TOOLS = "An administrator installs the package (uidmap on Debian and Ubuntu, sha
 
 SIGNATURES = (
     Signature(
-        pattern=r"insufficient UIDs or GIDs available in user namespace.{0,300}\blchown (?P<file>\S{1,200}): (?i:operation not permitted)",
+        pattern=r"(?:insufficient UIDs or GIDs available in user namespace|\bapplying layer\b|\bprocessing tar file\b|\bunpacking failed\b|\bApplyLayer exit status).{0,300}\blchown (?P<file>\S{1,200}): (?i:operation not permitted)",
         sample="Error: copying system image: potentially insufficient UIDs or GIDs available in user namespace (requested 0:42 for /etc/shadow): Check /etc/subuid and /etc/subgid if configured locally and run podman system migrate: lchown /etc/shadow: operation not permitted",
         explain="the file system of Podman's store does not let containers change owners: NFS, Lustre and the like do not",
         remedy="Put the store on a local disk: `podman --root /tmp/$USER/storage …`, or `graphroot` in `~/.config/containers/storage.conf`. On a local disk, check the user's ranges in /etc/subuid and /etc/subgid.",
         versions="podman",
+        unless="failed to register layer",
     ),
     Signature(
         pattern=r"insufficient UIDs or GIDs available in user namespace|not enough UIDs available for the user|no subuid ranges found",
@@ -66,6 +67,31 @@ SIGNATURES = (
         explain="newuidmap, which maps subordinate ids, is missing, or too few ids are left",
         remedy=f"{TOOLS} {ASK}",
         versions="podman",
+    ),
+    Signature(
+        pattern=r"\b[Uu]ser namespaces are not enabled in (?P<setting>/proc/sys/\S{1,80}\w)",
+        sample="user namespaces are not enabled in /proc/sys/user/max_user_namespaces",
+        explain="{setting} is 0: this node lets no user create the namespace that a rootless container needs",
+        remedy="An administrator raises it on each sandbox node: `sysctl -w user.max_user_namespaces=28633`, on Debian also `sysctl -w kernel.unprivileged_userns_clone=1`. Until then use other nodes: `cat /proc/sys/user/max_user_namespaces` shows which.",
+        versions="podman, buildah",
+        refines=("POD001",),
+    ),
+    Signature(
+        pattern=r"^cannot clone: (?P<why>[A-Z][\w ]{3,60})|\bunshare\(CLONE_NEWUSER\): (?P<reason>[A-Z][\w ]{3,60})",
+        sample="cannot clone: Operation not permitted",
+        explain="this node or the container around it lets the user create no user namespace",
+        remedy="On a node, an administrator allows it: `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns` shows what forbids it. Inside a container, the outer one needs `--security-opt seccomp=unconfined` or `--privileged`.",
+        versions="podman, buildah",
+        last_resort=True,
+        refines=("POD001",),
+    ),
+    Signature(
+        pattern=r"(?:\bapplying layer\b|\bprocessing tar file\b|\bunpacking failed\b|\bApplyLayer exit status).{0,300}\blchown \S{1,200}: (?i:invalid argument)",
+        sample='Error: writing blob: adding layer with blob "sha256:00aa": processing tar file(exit status 1): lchown /etc/gshadow: invalid argument',
+        explain=CAUSE,
+        remedy=ASK,
+        versions="podman",
+        unless="failed to register layer",
     ),
 )
 

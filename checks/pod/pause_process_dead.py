@@ -47,6 +47,13 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
+        pattern=r"\bcannot re-exec process\s*$",
+        sample="Error: cannot re-exec process",
+        explain="Podman cannot join its user namespace: mostly its pause process is gone, and the pid file remains",
+        remedy="Without running containers: delete `$XDG_RUNTIME_DIR/libpod/tmp/pause.pid` (without XDG_RUNTIME_DIR it is below `/tmp/run-UID` or `/tmp/podman-run-UID`); Podman creates a new pause process. If it fails again, the user has no ids in /etc/subuid and /etc/subgid.",
+        versions="podman <= 4.1",
+    ),
+    Signature(
         pattern=r"could not find any running process: no such process|open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
         sample="Error: invalid internal state: could not find any running process: no such process",
         explain=CAUSE,

@@ -64,6 +64,14 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
+        pattern=r"(?:\bapplying layer\b|\bprocessing tar file\b|\bunpacking failed\b|\bApplyLayer exit status).{0,200}\bopen (?P<file>/\S{1,200}): permission denied",
+        sample="ERRO[0014] Error while applying layer: ApplyLayer exit status 1 stdout:  stderr: open /root/.bash_logout: permission denied",
+        explain="the file system of Podman's store does not let containers write files of other users ({file}): NFS, Lustre and the like do not",
+        remedy="Put the store on a local disk: `podman --root /tmp/$USER/storage …`, or `graphroot` in `~/.config/containers/storage.conf`.",
+        versions="podman, buildah",
+        unless="failed to register layer",
+    ),
+    Signature(
         pattern=r"database configuration mismatch",
         sample='Error: database libpod root directory (staticdir) "/tmp/a/libpod" does not match our libpod root directory "/tmp/b/libpod": database configuration mismatch',
         explain="the store was created at another path",

@@ -52,6 +52,13 @@ SIGNATURES = (
         explain=CAUSE,
         versions="podman",
     ),
+    Signature(
+        pattern=r"\bcreating file-getter: |\blayer content incorrect (?:digest|size)\b|\blayer data item is missing\b|\bimage layer is missing\b|\b(?:image|container) data item (?:is missing|has incorrect size)\b",
+        sample="	* layer 5e3e0330c68f: creating file-getter: readlink /g/storage/overlay/5e3e0330c68f/diff: no such file or directory",
+        explain="a layer of Podman's store has lost its files",
+        remedy="Remove the images that `podman system check` names and pull or build them again; `podman system check --repair` does the first part. If the store is on a mount of its own, look whether it is mounted (`findmnt --target DIR`) before you remove anything.",
+        versions="podman >= 5",
+    ),
 )
 
 TOPIC = Signature(

@@ -36,7 +36,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bSignalException: Process \d+ got signal: 1\b|\bReceived (?:1|Signals?\.SIGHUP) death signal",
+        pattern=r"\bSignalException: Process \d+ got signal: 1\b|\bReceived (?:1|Signals?\.SIGHUP) death signal|\bSending process \d+ closing signal SIGHUP\b",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 1",
         explain="the terminal that started the run was closed (SIGHUP)",
         remedy=f"Start the run under Slurm, tmux or `nohup`, {RESUME}",
@@ -44,7 +44,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bSignalException: Process \d+ got signal: 2\b|\bReceived (?:2|Signals?\.SIGINT) death signal",
+        pattern=r"\bSignalException: Process \d+ got signal: 2\b|\bReceived (?:2|Signals?\.SIGINT) death signal|\bSending process \d+ closing signal SIGINT\b",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 2",
         explain="Ctrl-C (SIGINT) stopped the run",
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",

@@ -110,7 +110,8 @@ def _is_followed_error(hit: Hit, scan: Scan) -> bool:
 
 def _is_serious(hit: Hit) -> bool:
     failure = hit.failure
-    is_error = parse_header(hit.line.text).level not in (Level.BELOW_WARNING, Level.WARNING)
+    level = parse_header(hit.line.text).level
+    is_error = level not in (Level.BELOW_WARNING, Level.WARNING) or (level is Level.WARNING and failure.slug in WARNED)
     return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
 
 
@@ -128,5 +129,7 @@ SERIOUS = frozenset(
     )
 )
 """Consequences that a healthy run does not have."""
+WARNED = frozenset(("node-lost",))
+"""Those that Ray reports as a warning."""
 ENDED = frozenset(("command-failed", "connection-lost", "killed"))
 """Consequences that end a program, where a line of it reports them as an error."""

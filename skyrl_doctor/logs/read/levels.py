@@ -49,7 +49,7 @@ _TOKEN = re.compile(
     rf"(?P<word>(?:{_UPPER})(?=[\s:|\]\[(,]|$)|(?i:error|fatal|critical|panic|warning|warn|info|debug|notice)(?=: )"
     r"|(?<=\[)(?:error|fatal|critical|crit|emerg|alert|warning|warn|info|debug|notice)(?=\s{0,6}\])"
     rf"|(?:(?<=[AP]M )|(?<=\dZ )|(?<=:\d\d ))(?:{_SHORT})(?= ))"
-    r"|(?P<letter>[IWEF](?=\d{3,4} {1,2}\d\d:\d\d[:.])|[TDIWEFC](?= \d{1,8} \d{1,8}\])|(?<=: )[IWEF](?= [\w./-]{1,80}:\d+\]))"
+    r"|(?P<letter>[IWEF](?=\d{3,4} {1,2}\d\d:\d\d[:.])|[TDIWEFC](?= \d{1,8} \d{1,8}\])|(?<=: )[IWEF](?= [\w./-]{1,80}:\d+\])|(?<=\[)[IWEF](?= [\w./-]{1,80}\.(?:cpp|cc|cu|h|hpp):\d{1,5}\]))"
     r"|(?P<skip>[\s\[\]{}<>|:;,*#=-]+|\d[\d:.,/TZ+-]*(?:e\+\d+)?|\([^()\n]{0,100}\)"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|UTC|AM|PM)\b"
     r"|[A-Za-z_]\w{0,60}\(\)(?= )"

@@ -12,6 +12,8 @@ BELOW, WARNING, ERROR, FATAL = Level
     ("line", "level", "message"),
     [
         ("ERROR:root:odd", ERROR, "root:odd"),
+        ("[E socket.cpp:462] [c10d] odd", ERROR, "odd"),
+        ("[W socket.cpp:663] [c10d] an ERROR page", WARNING, "an ERROR page"),
         ("2026-03-02 09:14:03,120 - own.reward - ERROR - odd", ERROR, "odd"),
         ("[2026-03-02 09:14:03,120][own.data][INFO] - an ERROR page", BELOW, "an ERROR page"),
         ("[2026-03-02 09:14:03,120] [ERROR] [launch.py:325:handler] odd", ERROR, "odd"),
