@@ -67,6 +67,14 @@ SIGNATURES = (
         within=200,
     ),
     Signature(
+        pattern=r"Duplicate GPU detected ?: rank (?P<one>\d+) and rank (?P<other>\d+) both on CUDA device (?P<device>[0-9a-f]+)",
+        sample="Duplicate GPU detected : rank 3 and rank 0 both on CUDA device f000",
+        explain="ranks {one} and {other} use the same GPU ({device})",
+        remedy="Start no more processes on a node than it has GPUs, and let each choose its own before the process group is made: `torch.cuda.set_device(int(os.environ['LOCAL_RANK']))`. If CUDA_VISIBLE_DEVICES names one GPU for all of them, name them all.",
+        versions="nccl 2.16 and newer",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"CUDA error: invalid device ordinal",
         sample="RuntimeError: CUDA error: invalid device ordinal",
         explain="a rank asked for a GPU index that this process does not see",
