@@ -106,14 +106,17 @@ class Context:
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
     """Finds the checks and reads the plan. `reader` reads the targets, which are local even if `machine` is a recording."""
-    context = _prepared(RememberedMachine(machine), options)
+    return _with_plan(_context(machine, options), reader, options)
+
+
+def _with_plan(context: Context, reader: Machine, options: Options) -> Context:
     plan = _in_time(
         options, lambda: load(reader, options.targets, verl_version=options.verl_version), "reading the target"
     )
     return dataclasses.replace(context, plan=plan)
 
 
-def _prepared(machine: RememberedMachine, options: Options) -> Context:
+def _asking(machine: RememberedMachine, options: Options) -> Context:
     """The inputs but for the plan; what takes long on this machine is being asked."""
     context = _context(machine, options)
     if not options.structure_only:
@@ -163,7 +166,7 @@ def run_all(machine: Machine, reader: Machine, options: Options, *, observe: Obs
 
 
 def _run_all(machine: RememberedMachine, reader: Machine, options: Options, observe: Observer) -> Batch:
-    prepared = _prepared(machine, options)
+    prepared = _asking(machine, options)
     plans, refused = _plans(reader, options)
     reports: list[Report] = []
     facts: dict[type, FactResult] = {}
@@ -207,7 +210,7 @@ def _plans(reader: Machine, options: Options) -> tuple[tuple[Plan, ...], tuple[R
 
 
 def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:
-    context = prepare(machine, reader, options)
+    context = _with_plan(_asking(RememberedMachine(machine), options), reader, options)
     return _report(context, context.gathering(options), reader, options, observe)
 
 

@@ -133,7 +133,8 @@ def _errors(change: Sequence[str]) -> list[str]:
 def _answers(commands: Sequence[Sequence[str]]) -> list[str]:
     words = [sys.executable, str(ROOT / "benchmarks/suites/children/verl_start.py")]
     lines = "".join(json.dumps(command) + "\n" for command in commands)
-    done = subprocess.run(words, input=lines, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    # The doctor, at work in the other thread, changes into directories that it deletes.
+    done = subprocess.run(words, input=lines, capture_output=True, text=True, timeout=LIMIT_S, check=False, cwd=ROOT)
     answers: list[str] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('"')]
     if len(answers) != len(commands):
         raise RuntimeError(f"verl's checks ended: {done.stderr[-2000:]}")

@@ -103,7 +103,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )ValueError: (?P<why>\S[^\n]{3,300})",
-        near=r"\bin parse_args_into_dataclasses$|hf_argparser\.py\", line \d",
+        near=r"\bin parse_args_into_dataclasses$|hf_argparser\.py\", line \d{1,5}, in ",
         within=30,
         sample="ValueError: --load_best_model_at_end requires the save and eval strategy to match",
         explain="the program refused its arguments when it read them: {why}",

@@ -30,7 +30,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import at_once
 
 NO_DISK = (
-    r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm|\bshm\b|shared memory|posix_fallocate|</torch_|\bsemlock\b|\bsemaphores?\b|joblib will operate in serial mode"
+    r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm|\bshm\b|shared memory|posix_fallocate|</torch_|\bsemlock\b|\bsemaphores?\b(?!/)|joblib will operate in serial mode"
     r"|keyring|session key|\bkeyctl\b|num_locks|allocating lock|\b(?:locks? in|free locks)\b|daytona|\be2b\b|\bmodal\b|sandbox(?:es)?\b.{0,60}\bquota|\bquota\b.{0,60}\bsandbox)"
 )
 "Other resources (of the kernel, of Podman, of a provider of sandboxes) are reported in the same words."

@@ -77,6 +77,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"what\(\): .{0,20}Resource temporarily unavailable|system_errorEEE\. what\(\): thr(?:ead\b|$)|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
+        unless="Operation not permitted",
         sample="[2026-03-02 09:14:03,500 E 812 812] logging.cc:108: Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]",
         explain=CAUSE,
         remedy=RAISE,

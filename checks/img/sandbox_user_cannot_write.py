@@ -68,13 +68,14 @@ SIGNATURES = (
     ),
     # A trainer may live in /workspace too: only what a command in a container prints is about the sandbox.
     Signature(
-        pattern=r"\b(?:ls|cat|touch|mkdir|cp|mv|rm|tee|sh|bash): (?:line \d{1,5}: )?(?:cannot [\w ]{4,30} )?['\"`]?/workspace\b[^\s:]{0,200}: Permission denied",
+        pattern=r"\b(?:ls|touch|mkdir|cp|mv|rm|tee|sh|bash): (?:line \d{1,5}: )?(?:cannot [\w ]{4,30} )?['\"`]?/workspace\b[^\s:]{0,200}: Permission denied",
         sample="touch: cannot touch '/workspace/notes.txt': Permission denied",
         explain="the sandbox user may not use /workspace: it belongs to another user",
         remedy="`stat -c '%u %a' DIR` on the host directory that is mounted there, and `id` in the container, print the two users. Start a rootless container with `--userns=keep-id:uid=UID,gid=GID` of the image's user, or let `podman unshare chown -R UID:GID DIR` give it the files.",
         versions="podman, docker",
         near=r"\b(?:podman|docker) (?:exec|run)\b",
         within=5,
+        last_resort=True,
     ),
 )
 

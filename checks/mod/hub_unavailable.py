@@ -68,9 +68,10 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r'^\s*File "[^"\n]{0,300}/(?:huggingface_hub/[^"\n]{1,80}|transformers/utils/hub)\.py", line \d',
+        pattern=r'^\s*File "[^"\n]{0,300}/transformers/utils/hub\.py", line \d',
         near=rf"(?:Network is unreachable|Name or service not known|Temporary failure in name resolution|No route to host|Connection refused|timed out|Max retries exceeded)[^\n]{{0,200}} thrown while requesting (?:HEAD|GET) {HUB}",
         within=30,
+        unless_above=r"raise_for_status|\b40[134] Client Error",
         sample='  File "/venv/lib/python3.12/site-packages/transformers/utils/hub.py", line 278, in cached_file',
         explain=UNREACHABLE,
         remedy=PROXY,

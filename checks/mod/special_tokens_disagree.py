@@ -44,7 +44,7 @@ SIGNATURES = (
         versions="verl",
     ),
     Signature(
-        pattern=r"Asking to pad but the tokenizer does not have a padding token|\bthe tokenizer (?:is not configured with a padding token|you are using \(\w{1,60}\) does not have one)|Cannot handle batch sizes > 1 if no padding token is (?:defined|> 1)|[Tt]okenizer (?:must have|has no|does not have|doesn't have) an? (?:`?pad_token`?|pad(?:ding)? token)\b",
+        pattern=r"Asking to pad but the tokenizer does not have a padding token|\bthe tokenizer (?:is not configured with a padding token|you are using \(\w{1,60}\) does not have one)|Cannot handle batch sizes > 1 if no padding token is (?:defined|> 1)|Error: [^\n]{0,80}[Tt]okenizer (?:must have an?|has no|(?:does not|doesn't) have an?) (?:`?pad_token`?|pad(?:ding)? token)\b",
         sample="ValueError: Asking to pad but the tokenizer does not have a padding token. Please select a token to use as `pad_token`",
         explain="sequences of several lengths form one batch, and the model's tokenizer has no padding token",
         remedy="Use a model with a padding token, such as its instruct version. Otherwise set `pad_token` in tokenizer_config.json to a token that ends no turn, or `tokenizer.pad_token = tokenizer.eos_token` where the loss mask does not come from the padding.",

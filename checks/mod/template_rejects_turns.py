@@ -63,6 +63,7 @@ SIGNATURES = (
         explain="the chat template of the model server refuses the messages that the agent sends",
         remedy="Send no second system message and no two messages of one role in a row, or start the server with another template (llama-server: `--jinja --chat-template-file FILE`).",
         versions="llama.cpp",
+        last_resort=True,
     ),
 )
 

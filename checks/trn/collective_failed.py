@@ -32,7 +32,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"\b\w{{0,12}}[Ss]ocket\w{{1,30}}:? [Cc]onnect to {ADDRESS} {REFUSED}",
+        pattern=rf"\b(?:nccl(?:Os)?S|s)ocket\w{{1,30}}:? [Cc]onnect to {ADDRESS} {REFUSED}",
         sample="socketStartConnect: Connect to 10.0.3.7<56821> failed : No route to host",
         explain=NOT_REACHED,
         remedy=REACH,
@@ -48,7 +48,8 @@ SIGNATURES = (
         versions="nccl",
     ),
     Signature(
-        pattern=r"\bNCCL WARN .{0,60}\bCall to (?P<call>bind|listen|accept|socket|getsockname|setsockopt|getaddrinfo|poll|recv|send)\b.{0,80}? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        pattern=r"\bNCCL WARN .{0,60}\bCall to (?P<call>bind|listen|socket|getsockname|setsockopt|getaddrinfo)\b.{0,80}? failed ?: (?P<why>[A-Z][\w ]{3,60})",
+        unless=r"\bras/",
         sample="gpu07:3211:3377 [0] include/socket.h:333 NCCL WARN Call to bind failed : Address already in use",
         explain="NCCL's call of {call}() failed: {why}",
         remedy="Address already in use: an older run of yours still holds the port (`ss -ltnp`), or `NCCL_COMM_ID` or `MASTER_PORT` names one port for two runs. Cannot assign: set `NCCL_SOCKET_IFNAME` to an interface of this node (`ip -br addr`).",

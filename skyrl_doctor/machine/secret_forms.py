@@ -103,10 +103,10 @@ FORMS = (
 )  # fmt: skip
 
 _UNKNOWN = LazyPattern(
-    rf"{START}[A-Za-z][A-Za-z0-9]{{1,15}}(?:[_-][A-Za-z0-9]{{1,12}}){{0,3}}[_-]"
-    r"(?P<value>(?=[a-z0-9]{0,99}[A-Z])(?=[A-Z0-9]{0,99}[a-z])(?=(?:[A-Za-z]{0,99}\d{1,99}){3})(?=(?:[A-Za-z0-9]{0,99}?(?:[a-z][A-Z]|[A-Z]\d|\d[a-z])){5})[A-Za-z0-9]{30,})"
+    rf"{START}(?<!/)(?!sha(?:1|256|384|512)-|chatcmpl-|call_)[A-Za-z][A-Za-z0-9]{{1,15}}(?:[_-][A-Za-z0-9]{{1,12}}){{0,3}}[_-]"
+    r"(?P<value>(?=[a-z0-9]{0,99}[A-Z])(?=[A-Z0-9]{0,99}[a-z])(?=(?:[A-Za-z]{0,99}\d{1,99}){3})(?=(?:[A-Za-z0-9]{0,99}?(?:[a-z][A-Z]|[A-Z]\d|\d[a-z])){5})[A-Za-z0-9]{30,}+)(?!/)"
 )
-"""A key of a service that is not known: most are a short prefix and random letters of both cases and digits."""
+"""A key of a service that is not known: most are a short prefix and random letters of both cases and digits. Names in a path and digests look alike."""
 
 _LINE_OF_A_KEY = LazyPattern(
     r"[ \t]*(?P<value>(?=[^\n]*\d)(?=[^\n]*[A-Z])(?=[^\n]*[a-z])[A-Za-z0-9+/]{64,76}={0,2})\s*"

@@ -95,6 +95,8 @@ def target_of_own_link(path: str) -> str:
 
     Each link is read by the descriptor that its owner was asked of, so that nothing takes its place in between.
     """
+    if path.startswith("/dev/fd/"):  # as bash names the end of a pipe
+        path = path.replace("/dev/fd/", "/proc/self/fd/", 1)
     for _ in range(_MOST_LINKS):
         if path.startswith("/proc/"):  # where no other user makes links: /dev/stdout leads there
             return os.path.realpath(path) if os.path.isfile(path) else path

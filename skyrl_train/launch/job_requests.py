@@ -7,10 +7,23 @@ from dataclasses import dataclass
 from skyrl_train.config.run import RunConfig
 from skyrl_train.launch.role import Role
 
-_DECIDING = ("--partition", "-p", "--clusters", "-M", "--mem", "--cpus-per-task", "-c", "--gres", "--time", "-t")
+_DECIDING = (
+    "--partition",
+    "-p",
+    "--clusters",
+    "-M",
+    "--mem",
+    "--cpus-per-task",
+    "-c",
+    "--gres",
+    "--time",
+    "-t",
+    "--qos",
+    "-q",
+)
 """Options in slurm.extra that replace ours."""
 _WHOLE_NODE = "--exclusive"
-_ARRAY, _NODES = re.compile(r"(?:--array|-a)\b"), re.compile(r"(?:--nodes[ =]|-N[ =]?)(\S+)")
+_ARRAY, _NODES = re.compile(r"--array\b|-a"), re.compile(r"(?:--nodes[ =]|-N[ =]?)(\S+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,5 +82,5 @@ def unfit_options(config: RunConfig) -> Iterator[str]:
         if _ARRAY.match(option):
             yield f"slurm.extra has {option}, but a launch is one runtime and one trainer; remove it and launch several times"
         nodes = _NODES.match(option)
-        if nodes and nodes[1] != "1":
+        if nodes and nodes[1] not in ("1", "1-1"):
             yield f"slurm.extra has {option}, which the runtime would get too; remove it and set slurm.nodes"

@@ -112,7 +112,7 @@ def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) ->
         yield f"slurm.nodes = {request.nodes}, but partition {name} allows at most {most}"
     if least is not None and request.nodes < least and qos is None:
         yield f"slurm.nodes = {request.nodes}, but partition {name} allows no fewer than {least}"
-    if found.get("State") in _CLOSED:
+    if found.get("State") in _CLOSED and found.get("Alternate", "NONE") == "NONE":  # else Slurm takes that one
         yield f"partition {name} is {found['State']}"
     for key, asked, limit in (
         ("memory_mib", request.memory_mib, "MaxMemPerNode"),

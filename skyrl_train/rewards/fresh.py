@@ -54,10 +54,10 @@ class Controls:
     """The control runs of a process, one for each task."""
 
     _runs: dict[str, GradedRun] = field(default_factory=dict)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def of(self, task_id: str, run: Callable[[], Awaitable[GradedRun]]) -> GradedRun:
-        async with self._lock:
+        async with self._locks.setdefault(task_id, asyncio.Lock()):
             if task_id not in self._runs:
                 if len(self._runs) >= _MOST_CONTROLS:
                     self._runs.clear()

@@ -108,7 +108,7 @@ def _early_end(run: SuiteRun, results: Results | None, *, finished: bool) -> str
     if run.timed_out:
         return "the tests timed out"
     if results is None:
-        return f"pytest did not start; exit status {run.exit_code}"
+        return f"pytest did not start, or more than once; exit status {run.exit_code}"
     if not finished or run.exit_code in KILLED:
         return f"the tests ended before pytest did; exit status {run.exit_code}"
     return ""

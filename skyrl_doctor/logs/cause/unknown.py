@@ -34,7 +34,7 @@ def find_unknown(
     error that only follows from another, and last an error that is known as a consequence. What stands above the end of the run was survived by it, as were the known
     failures in `survived`."""
     ended_nothing = {(line.file, line.number) for line in survived}
-    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
+    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit, scan)]
     main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
     suspects = [scan for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
     by_weight = {
@@ -108,10 +108,15 @@ def _is_followed_error(hit: Hit, scan: Scan) -> bool:
     return weigh(hit.line.text) is Weight.EXCEPTION or (is_last and hit.failure.slug in ENDED)
 
 
-def _is_serious(hit: Hit) -> bool:
+def _is_serious(hit: Hit, scan: Scan) -> bool:
     failure = hit.failure
     level = parse_header(hit.line.text).level
-    is_error = level not in (Level.BELOW_WARNING, Level.WARNING) or (level is Level.WARNING and failure.slug in WARNED)
+    is_error = level not in (Level.BELOW_WARNING, Level.WARNING) or (
+        level is Level.WARNING
+        and failure.slug in WARNED
+        and not any(step.number > hit.line.number for step in scan.steps)
+        and "graceful" not in hit.line.text
+    )
     return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
 
 

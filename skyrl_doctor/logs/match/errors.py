@@ -26,7 +26,7 @@ _TRAINER_END = (
     rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
     r"(?!done\b|stopped by signal \d+(?!: the \w+ job ended: (?!done|stopped))|the trainer job ended: |the \w+ (?:has ended|ended with|exited with))\S)"
 )
-NCCL_ERROR = r"\bNCCL WARN (?:Error|Cuda failure|Call to |(?!NET/)[^\n]{0,100}\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Cc]onnect to|closed by remote peer)\b)"
+NCCL_ERROR = r"\bNCCL WARN (?:Error|Cuda failure|Call to |(?!NET/|Failed to open )[^\n]{0,100}\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Cc]onnect to|closed by remote peer)\b)"
 """NCCL writes its errors as warnings. Its network plugins warn of devices that they do without."""
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",

@@ -43,12 +43,17 @@ def _settings():
     return settings
 
 
+_KEY_S = 60
+
+
 def _connected(door):
     """A connection to the supervisor and its key; None if another pytest of this run has it, as only one is graded."""
     connection = socket.socket(socket.AF_UNIX)
     try:
+        connection.settimeout(_KEY_S)
         connection.connect(door)
-        key = connection.recv(64, socket.MSG_WAITALL)
+        key = connection.recv(64)
+        connection.settimeout(None)
     except OSError:
         return None
     return (connection, key) if len(key) == 64 else None

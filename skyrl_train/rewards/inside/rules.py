@@ -26,7 +26,7 @@ TESTING = frozenset((
 """Modules of the tests' tools. A file of the repository must not stand in for them."""
 _TEST_ROOTS = frozenset(("test", "testing", "Test"))
 _TEST_DIRECTORY = re.compile(
-    r"tests|(?:unit|functional|integration)[-_]?tests?|tests?[-_]?(?:suites?|cases|data|files|fixtures|resources)"
+    r"tests|(?:unit|functional|integration)(?:[-_]tests?|tests)|tests?(?:suites?|cases|data|[-_](?:suites?|cases|data|files|fixtures|resources))"
 )
 _WORD = re.compile(r"(?:(?<=python )|(?<=python3 )|(?![\w./+-]*\.py\b))(?<![\w./+-])[\w./+-]+")
 """A word of a script; a module only where Python runs it, as a script may look into the product."""
@@ -65,7 +65,7 @@ def tests_own(names: Iterable[str], script: str) -> AbstractSet[str]:
     found = {_relative(word) for word in _WORD.findall(script)}
     for name in names:
         path, _, test = name.partition("::")
-        if path.endswith(".py") and "." not in test.partition("[")[0]:
+        if path.endswith(".py") and not _is_doctest(path, test):
             parts = path.split("/")
             found.add(path)
             found.update("/".join(parts[:at]) + "/" for at in range(1, len(parts)) if parts[at - 1] in _TEST_ROOTS)
@@ -73,6 +73,12 @@ def tests_own(names: Iterable[str], script: str) -> AbstractSet[str]:
             parts = module[1].split(".")
             found.update("/".join(parts[:at]) + ".py" for at in range(1, len(parts)))
     return found
+
+
+def _is_doctest(path: str, test: str) -> bool:
+    """Named by its module: `pkg/mod.py::pkg.mod.function`, `mod.py::mod`, `pkg/__init__.py::pkg`."""
+    name = test.partition("[")[0]
+    return "." in name or name == path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
 
 
 def _relative(word: str) -> str:

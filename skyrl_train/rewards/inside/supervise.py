@@ -82,14 +82,16 @@ def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dic
     began = time.monotonic()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(os.path.join(place, "door"))
-        door.listen(1)
+        door.listen(8)
         environ = _environment(place, plugin, [os.path.realpath(os.path.join(root, path)) for path in changed])
         process = start_session(["bash", "-c", script], environ=environ)
-        _follow(process, door, messages, output, began + limit_s)
+        starts = _follow(process, door, messages, output, began + limit_s)
     timed_out = process.poll() is None
     _end(process)
+    if process.stdout:
+        process.stdout.close()
     code = process.returncode
-    results = messages.of("result") if messages.of("begin") else None
+    results = messages.of("result") if messages.of("begin") and starts == 1 else None
     text = output.data.decode("utf-8", "replace")
     return {
         "exit_code": 128 - code if code < 0 else code,
@@ -128,10 +130,11 @@ def _environment(place: str, plugin: str, changed: list[str]) -> dict[str, str]:
 
 def _follow(
     process: subprocess.Popen[bytes], door: socket.socket, messages: Messages, output: Output, deadline: float
-) -> None:
-    """Reads output and messages until the process ends. A process that it leaves behind is not waited for.
+) -> int:
+    """Reads output and messages until the process ends, and returns how often pytest started. A process that it leaves
+    behind is not waited for.
 
-    Only the first connection counts: it is pytest's, before it imports what was changed.
+    Only the first connection gets the key: it is pytest's, before it imports what was changed.
     """
     assert process.stdout is not None
     with contextlib.ExitStack() as stack:
@@ -139,27 +142,28 @@ def _follow(
         os.set_blocking(process.stdout.fileno(), False)
         selector.register(process.stdout.fileno(), selectors.EVENT_READ, output)
         selector.register(door.fileno(), selectors.EVENT_READ, door)
-        ended = None
-        while any(key.data is not door for key in selector.get_map().values()):
+        ended, starts = None, 0
+        while process.poll() is None or any(key.data is not door for key in selector.get_map().values()):
             now = time.monotonic()
             if ended is None and process.poll() is not None:
                 ended = now
             if now > deadline or (ended is not None and now > ended + _LEFTOVER_S):
-                return
+                return starts
             ready = [key for key, _ in selector.select(_STEP_S)]
             for key in [key for key in ready if key.data is not door]:
                 _take(key.fd, selector, key.data)
             if any(key.data is door for key in ready):
-                selector.unregister(door.fileno())
-                ours = stack.enter_context(_accepted(door, messages.key))
+                starts += 1
+                connection, _ = door.accept()
+                if starts > 1:
+                    connection.close()
+                    continue
+                ours = stack.enter_context(_introduced(connection, messages.key))
                 selector.register(ours.fileno(), selectors.EVENT_READ, messages)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(max(0.0, deadline - time.monotonic()))
+    return starts
 
 
-def _accepted(door: socket.socket, key: bytes) -> socket.socket:
-    ours, _ = door.accept()
-    door.close()
+def _introduced(ours: socket.socket, key: bytes) -> socket.socket:
     with contextlib.suppress(OSError):  # it is closed already
         ours.sendall(key)
     os.set_blocking(ours.fileno(), False)

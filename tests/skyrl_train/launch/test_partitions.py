@@ -189,6 +189,8 @@ def test_the_gpus_of_a_node_as_slurm_writes_them(gres: str, most: int | None) ->
     [
         ("State=INACTIVE", {}, "partition gpu is INACTIVE"),
         ("State=DRAIN", {}, "partition gpu is DRAIN"),
+        ("Alternate=NONE State=DRAIN", {}, "partition gpu is DRAIN"),
+        ("Alternate=spare State=DRAIN", {}, ""),
         (
             "MaxMemPerNode=60000",
             {"trainer_memory_mib": 60001},
@@ -280,11 +282,19 @@ def test_slices_are_left_to_the_node_on_request() -> None:
     assert slices(gpus_per_node=2, judges=False) == ""
 
 
-@pytest.mark.parametrize("option", ["--array=0-3", "-a 1", "--nodes=2", "-N2", "-N 2"])
+@pytest.mark.parametrize("option", ["--array=0-3", "-a 1", "-a0-3", "--nodes=2", "-N2", "-N 2"])
 def test_an_option_with_which_no_launch_works(option: str) -> None:
     assert said("", extra=[option]).startswith(f"nothing was submitted: slurm.extra has {option}, ")
 
 
-@pytest.mark.parametrize("option", ["--account=x", "-A x", "--nodes=1", "-N1", "--nodelist=n2", "--nice"])
+@pytest.mark.parametrize(
+    "option", ["--account=x", "-A x", "--nodes=1", "--nodes=1-1", "-N1", "--nodelist=n2", "--nice"]
+)
 def test_other_options_are_the_user_s(option: str) -> None:
     assert said("", extra=[option]) == ""
+
+
+@pytest.mark.parametrize("option", ["--qos=long", "-q long"])
+def test_a_qos_in_the_extra_options_may_allow_more(option: str) -> None:
+    assert said(TOLD + SHORT, gpu_partition="short", trainer_time_limit="6:00:00") != ""
+    assert said(TOLD + SHORT, gpu_partition="short", trainer_time_limit="6:00:00", extra=[option]) == ""

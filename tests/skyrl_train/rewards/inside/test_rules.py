@@ -2,6 +2,7 @@
 
 import pytest
 
+from skyrl_train.rewards.inside import rules
 from skyrl_train.rewards.inside.rules import is_protected, parts_of, shadows
 
 
@@ -14,7 +15,17 @@ def test_the_image_keeps_tests_their_configuration_and_interpreters(path: str) -
 
 
 @pytest.mark.parametrize(
-    "path", ["a/b.py", "django/test/client.py", "src/_pytest/main.py", "a/testing.py", "README", "a/latest.py"]
+    "path",
+    [
+        "a/b.py",
+        "django/test/client.py",
+        "src/_pytest/main.py",
+        "a/testing.py",
+        "README",
+        "a/latest.py",
+        "stdlib/unittest/mock.pyi",
+        "product/testfiles/reader.py",
+    ],
 )
 def test_the_rest_is_taken(path: str) -> None:
     assert not is_protected(path.split("/"))
@@ -49,3 +60,8 @@ def test_a_new_module_does_not_stand_in_for_an_installed_one(path: str, shadowed
 
 def test_a_module_that_the_image_has_may_change() -> None:
     assert not shadows(["re.py"], present={"re.py"}, packages=frozenset(), modules={"re"})
+
+
+@pytest.mark.parametrize("name", ["pkg/mod.py::pkg.mod.double", "mod.py::mod", "pkg/__init__.py::pkg"])
+def test_a_doctest_belongs_to_the_product(name: str) -> None:
+    assert rules.tests_own([name], "") == set()
