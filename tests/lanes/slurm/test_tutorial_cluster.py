@@ -16,7 +16,7 @@ PAGE = HERE.parents[2] / "docs/tutorial-cluster.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LEFT_OUT = {
     "python3.12 -m venv venv && . venv/bin/activate": "the release lane installs",
-    "pip install '.[train]'": "the release lane installs",
+    "pip install '.[launch,runtime,data]'": "the release lane installs",
     "skyrl-train images list train.parquet": "the podman lane has images",
     "skyrl-train images pull train.parquet": "no registry is here",
     "skyrl-train data oracle tasks.jsonl --data train.parquet": "it needs the images",
