@@ -154,20 +154,20 @@ def _follow(
                 _take(key.fd, selector, key.data)
             if any(key.data is door for key in ready):
                 starts += 1
-                connection, _ = door.accept()
-                if starts > 1:
-                    connection.close()
-                    continue
-                ours = stack.enter_context(_introduced(connection, messages.key))
-                selector.register(ours.fileno(), selectors.EVENT_READ, messages)
+                connection = stack.enter_context(door.accept()[0])
+                _greet(connection, messages if starts == 1 else None, selector)
     return starts
 
 
-def _introduced(ours: socket.socket, key: bytes) -> socket.socket:
+def _greet(connection: socket.socket, messages: Messages | None, selector: selectors.BaseSelector) -> None:
+    """The first connection gets the key, and its messages are read; a later one is sent away."""
+    if messages is None:
+        connection.close()
+        return
     with contextlib.suppress(OSError):  # it is closed already
-        ours.sendall(key)
-    os.set_blocking(ours.fileno(), False)
-    return ours
+        connection.sendall(messages.key)
+    os.set_blocking(connection.fileno(), False)
+    selector.register(connection.fileno(), selectors.EVENT_READ, messages)
 
 
 def _take(descriptor: int, selector: selectors.BaseSelector, target: Messages | Output) -> None:
