@@ -104,8 +104,12 @@ def _is_followed_error(hit: Hit, scan: Scan) -> bool:
     """Whether the line of a consequence reports an error: some failure came before it, even if no line names it."""
     if hit.failure.signature.role is not Part.CASCADE or not looks_like_error(hit.line.text):
         return False
-    is_last = not any(step.number > hit.line.number for step in scan.steps)
-    return weigh(hit.line.text) is Weight.EXCEPTION or (is_last and hit.failure.slug in ENDED)
+    return weigh(hit.line.text) is Weight.EXCEPTION or (hit.failure.slug in ENDED and not _is_survived(hit, scan))
+
+
+def _is_survived(hit: Hit, scan: Scan) -> bool:
+    """Whether the run made a step after it."""
+    return any(step.number > hit.line.number for step in scan.steps)
 
 
 def _is_serious(hit: Hit, scan: Scan) -> bool:
@@ -114,7 +118,7 @@ def _is_serious(hit: Hit, scan: Scan) -> bool:
     is_error = level not in (Level.BELOW_WARNING, Level.WARNING) or (
         level is Level.WARNING
         and failure.slug in WARNED
-        and not any(step.number > hit.line.number for step in scan.steps)
+        and not _is_survived(hit, scan)
         and "graceful" not in hit.line.text
     )
     return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error

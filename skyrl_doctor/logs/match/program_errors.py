@@ -22,8 +22,8 @@ PROGRAM_ERRORS = (
     # programs of a shell script, services, clusters
     r"^(?:ssh|scp|sftp|curl|wget|tar|rsync|unzip|gzip|mount|sudo)(?: error)?: (?:\(\d{1,3}\) |connect to |[Uu]nable |[Cc]an(?:no|')t |[Cc]ould ?n[o']t |[Ff]ailed |Exiting with failure|some files)",
     r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
-    # the dynamic linker, threads, Go's list of errors, llama.cpp
-    r": version .{1,40} not found \(required by |\bpthread_create failed\b|^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: .{0,20}\"code\":5\d\d",
+    # the dynamic linker, Go's list of errors, llama.cpp
+    r": version .{1,40} not found \(required by |^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: .{0,20}\"code\":5\d\d",
     # a shell without bash, the C library before it aborts, torch's C++ code, schedulers, messages of localised programs
     r"\b(?:sh|dash|ash): \d{1,5}: [^:\n]{1,200}: not found\s*$|^(?:malloc|free|realloc|calloc|munmap_chunk|malloc_consolidate|corrupted)\w*(?:\(\): | double-linked list| size vs\. prev_size)|\*\*\* (?:stack smashing detected|buffer overflow detected|Error in [`'])",
     r"\[[EF] [\w./-]{1,80}(?:\.cpp:|\.cc:|\.cu:|\.hpp:)\d{1,5}\] ",
