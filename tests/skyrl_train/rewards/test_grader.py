@@ -49,7 +49,7 @@ def test_results_are_a_summary_without_canaries_whose_last_status_counts() -> No
     ("changed", "fault"),
     [
         ({"timed_out": True}, "the tests timed out"),
-        ({"results": None}, "pytest did not start; exit status 1"),
+        ({"results": None}, "pytest did not start, or more than once; exit status 1"),
         ({"finished": False}, "the tests ended before pytest did; exit status 1"),
         ({"exit_code": 137}, "the tests ended before pytest did; exit status 137"),
         ({"results": [["PASSED", "t.py::test_x"]]}, "a test that must fail is PASSED: the code under test changes the results"),
