@@ -152,18 +152,19 @@ def _follow(
             ready = [key for key, _ in selector.select(_STEP_S)]
             for key in [key for key in ready if key.data is not door]:
                 _take(key.fd, selector, key.data)
-            if any(key.data is door for key in ready):
-                starts += 1
-                connection = stack.enter_context(door.accept()[0])
-                _greet(connection, messages if starts == 1 else None, selector)
+            if not any(key.data is door for key in ready):
+                continue
+            starts += 1
+            connection, _ = door.accept()
+            if starts == 1:
+                _greet(stack.enter_context(connection), messages, selector)
+            else:
+                connection.close()
     return starts
 
 
-def _greet(connection: socket.socket, messages: Messages | None, selector: selectors.BaseSelector) -> None:
-    """The first connection gets the key, and its messages are read; a later one is sent away."""
-    if messages is None:
-        connection.close()
-        return
+def _greet(connection: socket.socket, messages: Messages, selector: selectors.BaseSelector) -> None:
+    """Gives pytest the key, and has its messages read."""
     with contextlib.suppress(OSError):  # it is closed already
         connection.sendall(messages.key)
     os.set_blocking(connection.fileno(), False)

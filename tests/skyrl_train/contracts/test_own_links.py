@@ -1,4 +1,4 @@
-"""Where a path leads that is no file of its own: the end of a pipe, as bash's `>(program)` names it."""
+"""A path may name the end of a pipe, as bash's `>(program)` does. Such a path is no file."""
 
 import os
 
