@@ -67,6 +67,13 @@ def an_archive(site: Site) -> dict[str, str]:
     return task_rows(ROW)(site)
 
 
+def an_archive_that_is_a_page(site: Site) -> dict[str, str]:
+    """What a download saves that needed a login."""
+    (site.at / "archive").mkdir()
+    (site.at / "archive" / "docker.io_a_b_c.tar").write_text("<!DOCTYPE html>\n<html>Please log in.</html>\n")
+    return task_rows(ROW)(site)
+
+
 def without_podman(site: Site) -> dict[str, str]:
     """Every program of this machine but Podman."""
     programs = site.at / "programs"
@@ -209,6 +216,16 @@ AT_LOGIN = (
             ("[data]", '[data]\ntrain_files = ["rows.jsonl"]'), ("[sandbox]", '[sandbox]\nimage_archive = "archive"')
         ),
         prepare=an_archive,
+    ),
+    Fault(
+        title="a file that is not an image archive (IMG009)",
+        found=LOGIN,
+        named="docker.io_a_b_c.tar is an HTML or XML page, not a tar",
+        exit=78,
+        config=changed(
+            ("[data]", '[data]\ntrain_files = ["rows.jsonl"]'), ("[sandbox]", '[sandbox]\nimage_archive = "archive"')
+        ),
+        prepare=an_archive_that_is_a_page,
     ),
     Fault(title="too little host memory", found=LOGIN, named="ENV007", exit=78, config=SMALL),
     Fault(
