@@ -1,12 +1,13 @@
 """Refuses jobs that their partition cannot run. Slurm accepts most such jobs and leaves them in the queue for ever."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.walltime import minutes
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.launch import node_sizes, slurm
+from skyrl_train.launch import account_rules, node_sizes, slurm
+from skyrl_train.launch.account_rules import Controller, Objection
 from skyrl_train.launch.job_requests import JobRequest, job_requests, unfit_options
 from skyrl_train.launch.role import Role
 
@@ -22,6 +23,7 @@ def refuse(
     roles: tuple[Role, ...],
     ask: Callable[[], str] | None = None,
     ask_nodes: Callable[[str], str] | None = None,
+    ask_controller: Callable[[], Controller] = account_rules.ask_controller,
     *,
     has_own_options: bool = False,
     judges_slices: bool = True,
@@ -44,13 +46,20 @@ def refuse(
         absent = _unknown(one, partitions)
         found = [] if absent else _selected(partitions, one.partition)
         nodes = {rules["PartitionName"]: _nodes(rules["PartitionName"], ask_nodes or _ask_nodes) for rules in found}
+        objections = [
+            list(account_rules.objections(rules, config.slurm.account, config.slurm.qos, ask_controller))
+            for rules in found
+        ]
         each = [
-            [*_faults(config, one, rules), *node_sizes.too_large(one, *pair)]
-            for rules, pair in zip(found, nodes.items(), strict=True)
+            [*_faults(config, one, rules), *node_sizes.too_large(one, *pair), *_certain(objecting)]
+            for rules, pair, objecting in zip(found, nodes.items(), objections, strict=True)
         ]
         faults += absent
         if each and all(each):  # Slurm takes any partition of a list; without rules sbatch decides
             faults += each[0]
+        elif each and all(each[number] or objections[number] for number in range(len(each))):
+            doubtful = next(objection for some in objections for objection in some if objection.doubt)
+            say(f"the {one.role} job may wait for ever: {doubtful.text} ({doubtful.doubt})")
         elif found and all(rules.get("State") == "DOWN" for rules in found):
             say(f"the {one.role} job will wait, because partition {found[0]['PartitionName']} is DOWN")
         slices = [node_sizes.several_slices(one, *pair) for pair in nodes.items()] if judges_slices else []
@@ -99,7 +108,7 @@ def _nodes(partition: str, ask: Callable[[str], str]) -> list[node_sizes.Node]:
 
 def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) -> Iterator[str]:
     """What the rules of the partition do not allow."""
-    name, qos, account = found["PartitionName"], config.slurm.qos, config.slurm.account
+    name, qos = found["PartitionName"], config.slurm.qos
     longest = _longest(found)
     if qos is None and longest is not None and (minutes(request.time_limit) or 0) > longest:  # a qos may allow more
         yield (
@@ -121,15 +130,10 @@ def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) ->
         top = _count(found, limit)
         if top is not None and 0 < top < asked:
             yield f"slurm.{request.role}_{key} = {asked}, but partition {name} allows at most {top} on a node ({limit})"
-    for key, value, allowed, denied in (
-        ("account", account, "AllowAccounts", "DenyAccounts"),
-        ("qos", qos, "AllowQos", "DenyQos"),
-    ):
-        several = found.get(allowed, "ALL")
-        if value is not None and several != "ALL" and value not in several.split(","):
-            yield f"slurm.{key} = {value!r} may not use partition {name}, which allows {several}"
-        if value is not None and value in found.get(denied, "").split(","):
-            yield f"slurm.{key} = {value!r} may not use partition {name}, which denies it"
+
+
+def _certain(objections: Sequence[Objection]) -> list[str]:
+    return [one.text for one in objections if not one.doubt]
 
 
 def _count(found: Mapping[str, str], key: str) -> int | None:

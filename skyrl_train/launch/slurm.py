@@ -84,6 +84,11 @@ def start_soon(job_id: str) -> None:
     _run("scontrol", "update", f"JobId={job_id}", "StartTime=now+5", limit_s=5.0)
 
 
+def controller_settings(*, limit_s: float = LIMIT_S) -> str:
+    """The settings of slurmctld, one a line."""
+    return _run_twice("scontrol", "show", "config", limit_s=limit_s)
+
+
 def partitions(*, limit_s: float = LIMIT_S) -> str:
     """Slurm's partitions, hidden ones too, one line each."""
     return _run_twice("scontrol", "--all", "--oneliner", "show", "partition", limit_s=limit_s)

@@ -4,6 +4,7 @@ import pytest
 
 from skyrl_train.config.load import parse
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.launch.account_rules import Controller
 from skyrl_train.launch.partitions import refuse
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import SlurmError
@@ -16,11 +17,14 @@ PartitionName=old AllowAccounts=ALL Default=NO MaxNodes=UNLIMITED MaxTime=1-00:0
 """
 
 
+FLAT = Controller(version=(22, 5), has_accounts=True)
+
+
 def said(told: str = TOLD, roles: tuple[Role, ...] = tuple(Role), **slurm: object) -> str:
     lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
     config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
     try:
-        refuse(config, roles, lambda: told)
+        refuse(config, roles, lambda: told, ask_controller=lambda: FLAT)
     except UsageError as error:
         return str(error)
     return ""
@@ -225,17 +229,28 @@ def test_a_job_that_names_several_partitions_needs_one_that_fits() -> None:
     assert told.endswith("start it: slurm.trainer_time_limit = 6:00:00, but partition short allows at most 10")
 
 
-def notes(told: str, **slurm: object) -> list[str]:
+def notes(told: str, controller: Controller = FLAT, **slurm: object) -> list[str]:
     lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
     config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
     heard: list[str] = []
-    refuse(config, tuple(Role), lambda: told, lambda _: "", say=heard.append)
+    refuse(config, tuple(Role), lambda: told, lambda _: "", lambda: controller, say=heard.append)
     return heard
 
 
 def test_a_partition_that_is_down_is_named_and_waited_for() -> None:
     assert notes(TOLD, gpu_partition="old") == ["the trainer job will wait, because partition old is DOWN"]
     assert notes(TOLD, gpu_partition="old,cpu") == []
+
+
+def test_an_account_that_may_be_below_an_allowed_one_is_named_and_not_refused() -> None:
+    newer = Controller(version=(23, 2), has_accounts=True)
+    note = (
+        "the trainer job may wait for ever: slurm.account = 'x' may not use partition gpu, which allows lab,ai "
+        "(an account below an allowed one may use it too)"
+    )
+    assert notes(TOLD, newer, gpu_partition="gpu", account="x", trainer_time_limit="4:00:00") == [note]
+    assert notes(TOLD, newer, gpu_partition="gpu,cpu", account="x", trainer_time_limit="4:00:00") == []
+    assert notes(TOLD, newer, gpu_partition="gpu", account="ai", trainer_time_limit="4:00:00") == []
 
 
 SLICES = "64000|8|gpu:a100_2g.20gb:2(S:0-1)\n64000|8|gpu:1g.10gb+me:4\n"
