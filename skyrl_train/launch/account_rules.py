@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from skyrl_train.launch import slurm
+from skyrl_train.launch.job_requests import Choice
 
 _LINE = re.compile(r"^(\w+)\s*= (.*)$", re.MULTILINE)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -51,19 +52,19 @@ def ask_controller() -> Controller:
 
 
 def objections(
-    rules: Mapping[str, str], account: str | None, qos: str | None, ask: Callable[[], Controller]
+    rules: Mapping[str, str], account: Choice | None, qos: Choice | None, ask: Callable[[], Controller]
 ) -> Iterator[Objection]:
     """What the rules of a partition say of the job's account and qos. Slurm is asked only if they object."""
-    for key, value, kind in (("account", account, "Accounts"), ("qos", qos, "Qos")):
+    for chosen, kind in ((account, "Accounts"), (qos, "Qos")):
         allowed, denied = rules.get(f"Allow{kind}", "ALL"), rules.get(f"Deny{kind}", "")
-        is_outside = allowed != "ALL" and value not in allowed.split(",")
-        if value is None or not (is_outside or (allowed == "ALL" and value in denied.split(","))):
+        is_outside = chosen is not None and allowed != "ALL" and chosen.value not in allowed.split(",")
+        if chosen is None or not (is_outside or (allowed == "ALL" and chosen.value in denied.split(","))):
             continue  # Slurm does not read the second list where there is a first one
         why = f"which allows {allowed}" if is_outside else "which denies it"
         made = _objection(
-            f"slurm.{key} = {value!r} may not use partition {rules['PartitionName']}, {why}",
+            f"{chosen} may not use partition {rules['PartitionName']}, {why}",
             ask(),
-            may_inherit=is_outside and key == "account",
+            may_inherit=is_outside and chosen is account,
         )
         if made:
             yield made

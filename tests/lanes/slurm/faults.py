@@ -269,7 +269,7 @@ AT_LOGIN = (
     Fault(
         title="a GPU type that no node has",
         found=LOGIN,
-        named="0 GPUs of type h100",
+        named="has a GPU of this type; they have 2g.20gb",
         exit=2,
         config=slurm('gpu_type = "h100"'),
     ),

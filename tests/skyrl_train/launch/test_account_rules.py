@@ -6,6 +6,7 @@ list of denied accounts and lists of qos count only where there is a database of
 import pytest
 
 from skyrl_train.launch.account_rules import Controller, Objection, ask_controller, objections, parse_controller
+from skyrl_train.launch.job_requests import Choice
 
 SETTINGS = """\
 Configuration data as of 2026-11-23T18:39:15
@@ -25,12 +26,13 @@ OUTSIDE = "slurm.account = 'us' may not use partition p, which allows them,lab"
 DENIED = "slurm.account = 'us' may not use partition p, which denies it"
 NO_QOS = "slurm.qos = 'low' may not use partition p, which allows high"
 ACCOUNTS, DENIES, QOS = "AllowAccounts=them,lab", "AllowAccounts=ALL DenyAccounts=us", "AllowQos=high"
+ACCOUNT, LOW = Choice("slurm.account", "us"), Choice("slurm.qos", "low")
 BELOW, UNTOLD = "an account below an allowed one may use it too", "Slurm did not print its settings"
 
 
-def told(line: str, controller: Controller, *, account: str | None = "us", qos: str | None = "low") -> list[Objection]:
+def told(line: str, controller: Controller) -> list[Objection]:
     rules = dict(word.split("=") for word in f"PartitionName=p {line}".split())
-    return list(objections(rules, account, qos, lambda: controller))
+    return list(objections(rules, ACCOUNT, LOW, lambda: controller))
 
 
 def test_the_settings_of_slurm() -> None:
@@ -78,4 +80,4 @@ def test_slurm_is_asked_only_if_the_rules_object() -> None:
         raise AssertionError
 
     rules = {"PartitionName": "p", "AllowAccounts": "us", "AllowQos": "ALL", "DenyQos": "high"}
-    assert list(objections(rules, "us", "low", ask)) == list(objections(rules, None, None, ask)) == []
+    assert list(objections(rules, ACCOUNT, LOW, ask)) == list(objections(rules, None, None, ask)) == []
