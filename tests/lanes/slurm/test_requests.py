@@ -1,5 +1,6 @@
 """What we read of a job's request is what Slurm made of it: by options, by sbatch's variables, and by both."""
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,10 @@ import pytest
 
 from lanes.slurm.lab import GPU_PARTITION, Cluster
 from lanes.slurm.site import CONFIG, WAITS, Site
+from skyrl_doctor.plan.dialects.verl.sbatch import directives
+from skyrl_doctor.plan.inner_scripts import with_inner_commands
+from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.shell import read_script
 from skyrl_train.config.load import parse
 from skyrl_train.config.walltime import minutes
 from skyrl_train.launch import slurm
@@ -30,18 +35,24 @@ def facts_of(cluster: Cluster, job_id: str) -> dict[str, str]:
 
 
 def mebibytes(text: str) -> int:
-    """As scontrol prints it: `4000M`, `32G`."""
-    return int(float(text[:-1]) * {"M": 1, "G": 1024, "T": 1024**2}[text[-1]])
+    """As scontrol prints it: `4000M`, `32G`, and `0` for all of a node."""
+    return 0 if text == "0" else int(float(text[:-1]) * {"M": 1, "G": 1024, "T": 1024**2}[text[-1]])
+
+
+def rounded(text: str) -> float:
+    """Minutes, or infinity: Slurm rounds a limit up."""
+    found = minutes(text)
+    assert found is not None, text
+    return found if math.isinf(found) else math.ceil(found)
 
 
 @dataclass(frozen=True)
 class Made:
-    """A job as Slurm has it."""
+    """A job as Slurm has it. It shows no qos where it has no accounting, as here."""
 
     partition: str
     account: str
-    qos: str
-    minutes: float | None
+    minutes: float
     memory_mib: int
     cpus: int
     nodes: int
@@ -53,8 +64,7 @@ def made(facts: dict[str, str]) -> Made:
     return Made(
         facts["Partition"],
         facts["Account"],
-        facts["QOS"],
-        minutes(facts["TimeLimit"]),
+        rounded(facts["TimeLimit"]),
         mebibytes(facts["MinMemoryNode"]),
         int(facts["CPUs/Task"]),
         int(facts["NumNodes"].split("-")[0]),
@@ -68,8 +78,7 @@ def expected(request: JobRequest) -> Made:
     return Made(
         request.partition.value if request.partition else DEFAULT_PARTITION,
         request.account.value if request.account else NONE,
-        request.qos.value if request.qos else NONE,
-        minutes(request.time_limit),
+        rounded(request.time_limit),
         request.memory_mib,
         request.cpus,
         request.nodes,
@@ -78,12 +87,24 @@ def expected(request: JobRequest) -> Made:
     )
 
 
+HEAD = """
+[model]
+path = "a/b"
+[actor]
+dynamic_batch_size = true
+[agent]
+max_parallel = 1
+[sandbox]
+cpus = 1
+memory_mib = 64
+reserved_cpus = 0
+"""
 PARTITION = f'gpu_partition = "{GPU_PARTITION}"\n'
 LAUNCHES: dict[str, tuple[str, dict[str, str]]] = {
     "nothing but the defaults": (PARTITION, {}),
     "all sizes": (
         (
-            f'{PARTITION}trainer_memory_mib = 1500\ntrainer_cpus = 2\ntrainer_time_limit = "1:30:00"\nruntime_memory_mib = 900\n'
+            f'{PARTITION}trainer_memory_mib = 1500\ntrainer_cpus = 2\ntrainer_time_limit = "1:30:00"\nruntime_memory_mib = 4000\n'
             'runtime_cpus = 2\nruntime_time_limit = "1-00"\naccount = "us"\nqos = "low"\n'
         ),
         {},
@@ -102,8 +123,6 @@ LAUNCHES: dict[str, tuple[str, dict[str, str]]] = {
     "SBATCH_CPUS_PER_GPU": (PARTITION, {"SBATCH_CPUS_PER_GPU": "2"}),
     "SBATCH_ACCOUNT": (PARTITION, {"SBATCH_ACCOUNT": "them"}),
     "SBATCH_ACCOUNT beside an account": (f'{PARTITION}account = "us"\n', {"SBATCH_ACCOUNT": "them"}),
-    "SBATCH_QOS": (PARTITION, {"SBATCH_QOS": "high"}),
-    "SBATCH_QOS beside a qos": (f'{PARTITION}qos = "low"\n', {"SBATCH_QOS": "high"}),
     "SBATCH_ARRAY_INX": (PARTITION, {"SBATCH_ARRAY_INX": "0-3"}),
     "SBATCH_REQUEUE": (PARTITION, {"SBATCH_REQUEUE": "1"}),
     "SBATCH_NO_REQUEUE": (f"{PARTITION}requeue = true\nsignal_before_end_s = 60\n", {"SBATCH_NO_REQUEUE": "1"}),
@@ -119,7 +138,7 @@ LAUNCHES: dict[str, tuple[str, dict[str, str]]] = {
 @pytest.mark.parametrize("kind", LAUNCHES)
 def test_the_jobs_of_a_launch(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     lines, variables = LAUNCHES[kind]
-    config = parse(f'[model]\npath = "a/b"\n[actor]\ndynamic_batch_size = true\n[slurm]\n{lines}')
+    config = parse(f"{HEAD}[slurm]\n{lines}")
     requests = list(job_requests(config, tuple(Role), variables, has_own_options=False))
     both = jobs(config, job_dir=str(tmp_path), work_dir="/", python="/bin/true", variables=variables)
     for request, job in zip(requests, both, strict=True):
@@ -155,3 +174,97 @@ def test_a_partition_of_a_variable_is_judged(site: Site) -> None:
     refused = site.launch(WAITS, "--no-gate", config=without, SBATCH_PARTITION="nowhere")
     assert refused.status == 2
     assert "SBATCH_PARTITION = 'nowhere', but Slurm has no partition nowhere" in refused.said
+
+
+RUN = "python3 -m verl.trainer.main_ppo\n"
+TYPED, GPU = "2g.20gb", f"-p {GPU_PARTITION}"
+SCRIPTS: dict[str, tuple[str, str]] = {
+    "nothing": ("", ""),
+    "a partition": ("#SBATCH --partition=lean", ""),
+    "a partition, short": ("#SBATCH -p lean", ""),
+    "a partition, short and joined": ("#SBATCH -plean", ""),
+    "minutes": ("#SBATCH --time=5", ""),
+    "minutes behind a space": ("#SBATCH --time 5", ""),
+    "hours": ("#SBATCH -t 1:30:00", ""),
+    "minutes and seconds": ("#SBATCH -t 90:30", ""),
+    "days": ("#SBATCH -t 1-12", ""),
+    "memory in G": ("#SBATCH --mem=4G", ""),
+    "memory without a unit": ("#SBATCH --mem 4096", ""),
+    "memory in K": ("#SBATCH --mem=2048K", ""),
+    "CPUs": ("#SBATCH --cpus-per-task=3", ""),
+    "CPUs, short and joined": ("#SBATCH -c3", ""),
+    "a node": ("#SBATCH -N1", ""),
+    "an account": ("#SBATCH -A us", ""),
+    "an account, long": ("#SBATCH --account us", ""),
+    "a GPU": (f"#SBATCH {GPU} --gres=gpu:1", ""),
+    "a GPU without a number": (f"#SBATCH {GPU} --gres=gpu", ""),
+    "two GPUs of a type": (f"#SBATCH {GPU} --gres=gpu:{TYPED}:2", ""),
+    "GPUs of a node": (f"#SBATCH {GPU} --gpus-per-node=2", ""),
+    "GPUs of a node and a type": (f"#SBATCH {GPU} --gpus-per-node={TYPED}:1", ""),
+    "GPUs of the job": (f"#SBATCH {GPU} --gpus=2", ""),
+    "GPUs of the job, short": (f"#SBATCH {GPU} -G 1", ""),
+    "several options on a line": ("#SBATCH -p lean -t 7 --mem=900 -c 2", ""),
+    "a comment behind": ("#SBATCH --time=5 # five minutes -t 9", ""),
+    "quotes": ('#SBATCH --account="us" -t "7"', ""),
+    "the later line": ("#SBATCH --time=5\n#SBATCH -t 6\n#SBATCH --mem=1G\n#SBATCH --mem=2G", ""),
+    "a line below a command": ("#SBATCH --time=5\ncd /\n#SBATCH --time=6", ""),
+    "lines that are none": (" #SBATCH --time=5\n##SBATCH --time=6\n# SBATCH --time=7", ""),
+    "a tab": ("#SBATCH\t--time=5", ""),
+    "the command line": ("", "-p lean -t 7 --mem=900 -c 2 -A us"),
+    "the command line over the script": (
+        "#SBATCH -p short --time=5 --mem=1G -c 1 -A them",
+        "--partition=lean -t 7 --mem=900 -c 2 -A us",
+    ),
+    "the later of two words": ("", "-t 5 --time=6"),
+    "GPUs over GPUs": (f"#SBATCH {GPU} --gres=gpu:{TYPED}:2", "--gres=gpu:1"),
+    "GPUs of another option": (f"#SBATCH {GPU} --gres=gpu:2", "--gpus=2"),
+}
+READ = {
+    "slurm.gpu_partition": "partition",
+    "slurm.trainer_time_limit": "minutes",
+    "slurm.account": "account",
+    "slurm.nodes": "nodes",
+    "slurm.trainer_cpus": "cpus",
+    "slurm.trainer_memory_mib": "memory_mib",
+    "slurm.gpus_per_node": "gpus",
+    "slurm.gpu_type": "gpu_type",
+}
+
+
+def reading(text: str) -> dict[str, object]:
+    """What the doctor reads of the job that this script submits."""
+    outer = read_script(Source("go.sh", text), {})
+    with_inner_commands(outer, text)
+    command = next(one for one in outer.commands if any("main_ppo" in word.text for word in one.words))
+    found = {READ[value.key]: value.value for value in directives(outer, "go.sh", command.job)}
+    return found | ({"minutes": rounded(str(found["minutes"]))} if "minutes" in found else {})
+
+
+def truth(facts: dict[str, str]) -> dict[str, object]:
+    """The same of the job that Slurm has."""
+    job = made(facts)
+    of_gpus = (facts.get("TresPerNode") or facts.get("TresPerJob") or "").replace("/", ":").removeprefix("gres:gpu")
+    kind, _, count = of_gpus.lstrip(":").rpartition(":")
+    known = {name: getattr(job, name) for name in ("partition", "account", "minutes", "nodes", "cpus", "memory_mib")}
+    known |= {"gpus": int(count or 1)} if "TresPerNode" in facts or "TresPerJob" in facts else {}
+    return known | ({"gpu_type": kind} if kind else {})
+
+
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_a_script_that_submits_a_job(cluster: Cluster, tmp_path: Path, kind: str) -> None:
+    lines, words = SCRIPTS[kind]
+    usual = submitted(cluster, tmp_path, "", "")
+    found = reading(text_of(lines, words))
+    real = submitted(cluster, tmp_path, lines, words)
+    names = {*found, *(name for name in real if real[name] != usual.get(name))}
+    assert {name: found.get(name) for name in names} == {name: real.get(name) for name in names}
+
+
+def text_of(lines: str, words: str) -> str:
+    return f"#!/bin/bash\nsbatch --hold --parsable {words} <<'END'\n#!/bin/bash\n{lines}\n{RUN}END\n"
+
+
+def submitted(cluster: Cluster, at: Path, lines: str, words: str) -> dict[str, object]:
+    done = cluster.run("bash", "-c", text_of(lines, words), cwd=at)
+    assert done.returncode == 0, done.stderr
+    return truth(facts_of(cluster, done.stdout.strip()))
