@@ -1,4 +1,4 @@
-"""A compiled extension does not load with the installed torch.
+"""A compiled extension does not load with the installed torch or on this system.
 
 ## What it does
 If the training interpreter has torch, imports torch there and loads each installed compiled extension of vLLM,

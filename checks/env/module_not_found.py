@@ -26,4 +26,12 @@ SIGNATURES = (
         versions="python",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"^(?:\S{0,200}/)?python[\d.]{0,5}t?(?:\.exe)?: No module named (?P<module>(?!flash_attn)'?[\w.]{1,120}'?)\s*$",
+        sample="/usr/bin/python3: No module named verl.trainer",
+        explain="Python does not find the module `{module}` that it should run (`python -m`)",
+        remedy="Install its package into the interpreter at the start of the line, or start the run with the interpreter of the environment that has it.",
+        versions="python",
+        last_resort=True,
+    ),
 )

@@ -48,13 +48,6 @@ SIGNATURES = (
         versions="vllm, flash-attn, flashinfer",
     ),
     Signature(
-        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
-        sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
-        explain="the GPU driver is older than the CUDA version of torch",
-        remedy="`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too.",
-        versions="torch",
-    ),
-    Signature(
         pattern=r"provided PTX was compiled with an unsupported toolchain|\bcudaErrorUnsupportedPtxVersion\b",
         sample="RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.",
         explain="the GPU driver is older than the CUDA version that this package was built with",

@@ -104,6 +104,25 @@ SIGNATURES = (
         at_least=2,
         fatal=False,
     ),
+    Signature(
+        pattern=r"\{[^{}\n]{0,120}'GPU(?:_group\w{0,80})?': \d[^{}\n]{0,200}\}(?: \* \d{1,6} \(\w{1,20}\))?: {1,3}\d{1,6}\+? pending (?:placement groups|tasks/actors)",
+        near=r"\bDemands:",
+        within=30,
+        unless_above=r"/\d[\d.]{0,12} GPU\b",
+        sample=" {'GPU': 1.0, 'CPU': 1.0} * 1 (PACK): 2+ pending placement groups",
+        explain="work that asks for a GPU waits, and the Ray cluster has no GPU",
+        remedy=REMEDY,
+        versions="ray",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bIt requires \{[^\n]{0,80}\bGPU\b[^\n]{0,400}\b(?:only has remaining|cannot provide|no nodes in the cluster that can provide)\b",
+        sample="The actor or task with ID ff01 cannot be scheduled right now. It requires {GPU: 1.000000}, {CPU: 1.000000} for placement, but this node only has remaining {CPU: 8.000000}.",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="ray 1",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

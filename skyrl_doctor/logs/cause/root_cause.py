@@ -90,13 +90,19 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
-    if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
+    is_weak = suspect is not None and not _is_serious(suspect, scans)
+    if (
+        not fatal
+        and suspect is not None
+        and not (is_weak and ordered)
+        and not _is_explained(suspect, last_resorts, scans, order)
+    ):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
-    root = next(iter(fatal or ordered), None)
+    root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
         found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
@@ -119,8 +125,12 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
-    is_error = any(scan.suspect is suspect and scan.weight is not Weight.NOTE for scan in scans)
-    return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+    return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:
+    """Whether the suspect says what went wrong, and not only that something did."""
+    return any(scan.suspect is suspect and (scan.weight or Weight.NOTE) > Weight.SHELL for scan in scans)
 
 
 def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:
