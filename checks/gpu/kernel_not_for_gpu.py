@@ -27,6 +27,14 @@ SIGNATURES = (
         versions="cuda",
     ),
     Signature(
+        pattern=r"\bwith CUDA capability (?P<found>sm_\d{2,3}) is not compatible with the current PyTorch installation",
+        sample="NVIDIA RTX A6000 with CUDA capability sm_86 is not compatible with the current PyTorch installation.",
+        explain="the installed torch has no kernels for this GPU ({found})",
+        remedy="Install a build of torch for this GPU generation (`python -c 'import torch; print(torch.cuda.get_arch_list())'` prints those of the installed one).",
+        versions="torch",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"Bfloat16 is only supported on GPUs with compute capability of at least (?P<needed>\d+\.\d)\. Your (?P<gpu>.{1,60}?) GPU has compute capability (?P<found>\d+\.\d)",
         sample="ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for example: --dtype=half.",
         explain="bfloat16 needs compute capability {needed}; this {gpu} has {found}",

@@ -162,6 +162,8 @@ def weigh(text: str) -> Weight | None:
         return Weight.TOLERATED if header.level is not None or _LEVEL_WORD.search(head) else None
     if _SHELL.match(head):
         return Weight.SHELL
+    if header.level is not None and header.end and not head[header.end :].strip():
+        return Weight.NOTE
     return Weight.NOTE if _RESULTING.match(head, header.end) or _BARE_LEVEL.search(head) else Weight.ERROR
 
 
