@@ -62,4 +62,18 @@ SIGNATURES = (
         remedy="Install the package's build for the CUDA version that `nvidia-smi` prints, or ask for a newer driver.",
         versions="cuda",
     ),
+    Signature(
+        pattern=r"\bptxas fatal {0,5}: Value '(?P<arch>sm_\w{2,5})' is not defined|\bnot supported in this architecture\b",
+        sample="ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'",
+        explain="the compiler of this Triton or CUDA does not know this GPU, or the GPU lacks the number format",
+        remedy="New GPU: update Triton and CUDA (`TRITON_PTXAS_PATH` may name a newer ptxas). A format such as fp8e4nv needs compute capability 8.9 (L40S, H100): choose another format or GPU.",
+        versions="triton, cuda",
+    ),
+    Signature(
+        pattern=r"\bThe quantization method (?P<method>\S{1,40}) is not supported for the current GPU\. Minimum capability: (?P<needed>\d{2,3})\. Current capability: (?P<found>\d{2,3})",
+        sample="ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 80.",
+        explain="the quantisation {method} needs compute capability {needed}, and this GPU has {found}",
+        remedy="Use the model without this quantisation, or request a newer GPU.",
+        versions="vllm",
+    ),
 )

@@ -95,4 +95,12 @@ SIGNATURES = (
         versions="huggingface_hub",
         refines=("MOD003",),
     ),
+    Signature(
+        pattern=r"\bThere was a specific connection error when trying to load\b|\bCAS service error\b",
+        sample="OSError: There was a specific connection error when trying to load Qwen/Qwen2.5-7B:",
+        explain="the hub or its storage did not answer a download",
+        remedy=PROXY,
+        versions="transformers, huggingface_hub",
+        last_resort=True,
+    ),
 )

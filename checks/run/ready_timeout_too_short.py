@@ -59,18 +59,18 @@ SIGNATURES = (
         versions="openhands",
     ),
     Signature(
+        pattern=r"[Rr]untime (?:\S{1,80} )?(?:failed|did not manage) to (?:become|get) ready (?:in|within|after) \d|\bAgentRuntimeNotReadyError\b",
+        sample="TimeoutError: Runtime failed to become ready in 600 s",
+        explain=CAUSE,
+        versions="openhands",
+    ),
+    Signature(
         pattern=r"Runtime not yet ready \(status: (?:pending|not found|building)\)|is not yet ready\. Status: (?:pending|building|starting)",
         sample="Runtime not yet ready (status: pending)",
         explain=CAUSE,
         versions="openhands-workspace",
         at_least=8,
         fatal=False,
-    ),
-    Signature(
-        pattern=r"[Rr]untime (?:\S{1,80} )?(?:failed|did not manage) to (?:become|get) ready (?:in|within|after) \d|\bAgentRuntimeNotReadyError\b",
-        sample="TimeoutError: Runtime failed to become ready in 600 s",
-        explain=CAUSE,
-        versions="openhands",
     ),
 )
 

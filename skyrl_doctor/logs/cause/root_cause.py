@@ -17,7 +17,7 @@ from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
-from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.lines import CONTEXT, Line
 from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.errors import Weight
@@ -119,13 +119,19 @@ def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Se
 
 
 def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Scan], order: Order) -> bool:
-    """Whether a last resort explains the suspect: it came no later, or the suspect only follows from another error.
+    """Whether a last resort explains the suspect: it came no later, is what the suspect announces, or the suspect only follows from another error.
 
     The line with which skyrl-train ends a run names the cause, and may follow Slurm's line.
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
+    if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
+        return True
     return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _is_below(line: Line, other: Line) -> bool:
+    return line.file == other.file and 0 < line.number - other.number <= CONTEXT
 
 
 def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:

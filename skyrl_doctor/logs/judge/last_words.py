@@ -33,9 +33,10 @@ def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, 
             found.append((at, number, raw))
         at, number = at + len(raw) + 1, number + 1
     best: LastWords | None = None
-    for start, number, raw in found[-LINES:]:
+    last = found[-LINES:]
+    for index, (start, number, raw) in enumerate(last):
         line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
-        weight = _weigh(line, patterns)
+        weight = _weigh(line, patterns, len(last) - index - 1)
         if weight is None or (best and weight <= best.weight) or context.voice(start, prefix(raw)) is not Voice.RUN:
             continue
         below = tuple((other, decode(clean(more))) for _, other, more in found if other > number)
@@ -43,7 +44,7 @@ def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, 
     return best
 
 
-def _weigh(line: bytes, patterns: Patterns) -> Weight | None:
+def _weigh(line: bytes, patterns: Patterns, left: int) -> Weight | None:
     if is_watch_line(line) or is_quoted(line, len(line)) or patterns.matches_root(line):
         return None
-    return weigh_last_words(decode(line))
+    return weigh_last_words(decode(line), left)

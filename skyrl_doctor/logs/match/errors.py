@@ -61,7 +61,7 @@ _NOT_FOUND = "command not found|not found|[Nn]o such file or directory|Permissio
 _SHELL = re.compile(
     rf"(?:[\w./~+-]{{1,200}}: ){{1,2}}(?:line )?\d{{1,6}}: (?!exec: )[^\n]{{1,300}}: (?:{_NOT_FOUND}|{NO_COMMAND}|{NO_FILE}|{DENIED})\s*$"
     rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
-    rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname): "
+    rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
     r"|Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
 )
 """What a shell, the small programs of a script and conda's activation write, before the script goes on."""
@@ -129,6 +129,11 @@ def looks_like_error(text: str) -> bool:
 def matches_error(text: str) -> bool:
     """Whether a line matches ERROR: then `weigh` judges it."""
     return _error().search(text[:_MAX_HEAD]) is not None
+
+
+def is_of_shell(text: str) -> bool:
+    """Whether a shell, or a small program of a script, wrote the line before the script goes on."""
+    return _SHELL.match(text[:_MAX_HEAD]) is not None
 
 
 def is_quotation(text: str) -> bool:

@@ -5,12 +5,14 @@ In the middle of a log such words mean little. In its last lines they are all th
 
 import re
 
-from skyrl_doctor.logs.match.errors import Weight, is_quotation, matches_error
+from skyrl_doctor.logs.match.errors import Weight, is_of_shell, is_quotation, matches_error
 from skyrl_doctor.logs.match.phrases import is_advice
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
 LINES = 6
 """So many lines at the end of a file are searched, without empty ones."""
+SENTENCES = 3
+"""In so many of them a sentence about a failure counts."""
 _NUMBER = r"(?:-[1-9]\d{0,9}|(?!20\d\b)[1-9]\d{0,9})\b"
 """A status other than 0, and other than that of an HTTP answer that went well."""
 _STATUS = re.compile(
@@ -36,16 +38,24 @@ _TROUBLE = re.compile(
     r"|no (?:cuda )?gpus?|[Jj]ob step aborted|[Ff]orce [Tt]erminated|stack trace)\b"
 )
 _NONE = re.compile(
-    r"(?i)\b(?:0|no|zero|without|any|num|number of|total) (?:\w+ ){0,2}(?:fail\w*|errors?|exceptions?|problems?|timeouts?|issues?)\b|\b(?:ignor\w+|skip\w*|fall\w* ?back|default\w*|instead|retry(?:ing)?|retried|warning|warn|expected|optional|deprecat\w*|proceed\w*|continu\w*|still|(?<!out )(?<!timeout )waiting|will|thrown|resolved|resum\w+|recover\w*|client disconnected|harmless|handled?|info|debug)\b"
-    r"|(?i:error|fail\w*|exception|timeout)s?\W{0,3}(?:rate|count|s)?\W{0,4}\d|\d\s*%|\bit/s\b|\bs/it\b|(?i:mean|abs\w*|squared?|std|val\w*|test|train|loss) \w{0,20} ?error"
+    r"(?i)\b(?:0|no|zero|without|any|num|number of|total|[1-9]\d{0,8}) (?:\w+ ){0,2}(?:fail\w*|errors?|exceptions?|problems?|timeouts?|issues?)\b"
+    r"|\b(?:ignor\w+|skip\w*|fall\w* ?back|default\w*|instead|retry(?:ing)?|retried|warning|warn|expected|optional|deprecat\w*|proceed\w*|continu\w*|still"
+    r"|(?<!out )(?<!timeout )waiting|will|thrown|resolved|resum\w+|recover\w*|client disconnected|harmless|handled?|info|debug|locally)\b"
+    r"|\b(?:tests?|rewards?|scores?|agents?|answer\w*|turns?|assistant|instances?|rollouts?|samples?|accuracy)\b|\bHTTP/\d"
+    r"|\b(?:failed|failures|errors|timeouts) \d{1,7}(?:[,;)]|$)|(?:error|fail\w*|exception|timeout)s?(?: \w{1,12})? ?[:=] ?\d|(?:error|fail\w*|timeout)s?[ _](?:rate|count)|\d\s*%|\bit/s\b|\bs/it\b|(?:mean|abs\w*|squared?|std|val\w*|train|loss) \w{0,20} ?error"
 )
-"""Counts and rates of errors, and what a program does without."""
+"""Counts and rates of errors, what a program does without, and what is said of a rollout."""
 
 
-def weigh_last_words(text: str) -> Weight | None:
-    """The weight of one of the last lines; None where it says nothing of a failure."""
+def weigh_last_words(text: str, left: int = 0) -> Weight | None:
+    """The weight of one of the last lines, with `left` lines below it; None where it says nothing of a failure."""
     header = parse_header(text)
-    if header.level in (Level.BELOW_WARNING, Level.WARNING) or is_quotation(text) or matches_error(text):
+    if (
+        header.level in (Level.BELOW_WARNING, Level.WARNING)
+        or is_quotation(text)
+        or matches_error(text)
+        or is_of_shell(text)
+    ):
         return None
     message = text[header.end :]
     if _SIGNAL.search(message) and not _SERVER.search(message):
@@ -54,7 +64,7 @@ def weigh_last_words(text: str) -> Weight | None:
         return None
     if _STATUS.search(message):
         return Weight.LAST_WORDS
-    trouble = _TROUBLE.search(message)
+    trouble = _TROUBLE.search(message) if left < SENTENCES else None
     if trouble is None or _NONE.search(message) or is_advice(message[: trouble.start()], message[trouble.end() :]):
         return None
     return Weight.LAST_WORDS

@@ -165,3 +165,11 @@ def test_the_last_lines_say_that_a_run_failed_only_where_no_other_line_does() ->
     assert root(a_log=f"{SLOTS}\nexit status 1\nTerminated\n") == "RUN005"
     finished = diagnosis(a_log="Training finished\nTerminated\n")
     assert (finished.root, finished.unknown) == (None, None)
+
+
+def test_a_last_resort_below_the_line_that_announces_it_is_the_cause() -> None:
+    announced = "[ERROR] agent: the call failed {error=the request failed:"
+    reason = "  Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/..."
+    assert root(a_log=f"{announced}\n{reason}\n") == "MOD007"
+    assert root(a_log=f"{announced[:-1]}\n{reason}\n") is None
+    assert root(a_log=f"{announced}\n{reason[:7]}\n\n\n\n{reason}\n") is None
