@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="runtime server",
     ),
     Signature(
-        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\b[Cc]ontainer (?:failed to|did not) become healthy in time\b|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
         sample="openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
         explain=CAUSE,
         versions="openhands",
