@@ -88,7 +88,8 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"^[^*\n]{0,80}\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|^[^*\n]{0,80}\bSIGTERM (?:signal )?received\b",
+        pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b",
+        unless=r"\*\*\* ",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
