@@ -57,7 +57,7 @@ KEYS = (
 
 SIGNATURES = (
     Signature(
-        pattern=r"only support equal chunk(?:\. Got size of DataProto (?P<rows>\d+) and chunk (?P<chunks>\d+))?",
+        pattern=r"only support equal (?:chunk|split)(?:\. Got size of DataProto (?P<rows>\d+) and chunk (?P<chunks>\d+))?",
         sample="AssertionError: only support equal chunk. Got size of DataProto 2 and chunk 8.",
         explain="verl cannot divide {rows} samples by {chunks} workers",
         remedy="The samples of a step are the prompts of a batch times the rollouts of each; the workers are the GPUs of the group, or the agent workers. Set `{key:data.train_batch_size}` so that the product divides. In validation, it is the rows of the last validation batch. If some samples were filtered out before, the filter has to keep a multiple of the number of workers.",

@@ -84,7 +84,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No CUDA GPUs are available|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
+        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
         remedy=REQUEST,

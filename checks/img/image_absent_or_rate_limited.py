@@ -59,7 +59,7 @@ SIGNATURES = (
         versions="docker, podman",
     ),
     Signature(
-        pattern=r"\bmanifest unknown\b|\bimage not known\b|pull access denied|requested access to the resource is denied",
+        pattern=r"\bmanifest unknown\b|\bimage not known\b|\b(?:404|500) (?:Client|Server) Error\b.{1,60} for url: http\+docker://\S{1,120}/images/create\?|pull access denied|requested access to the resource is denied",
         sample="Error: initializing source docker://docker.io/namanjain12/orange3_final:df34d90: reading manifest df34d90 in docker.io/namanjain12/orange3_final: manifest unknown",
         explain="no image has this name; remove the row or build the image",
         versions="docker, podman",

@@ -17,7 +17,7 @@ from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
-from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.lines import CONTEXT, Line
 from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.errors import Weight
@@ -90,13 +90,19 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
-    if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
+    is_weak = suspect is not None and not _is_serious(suspect, scans)
+    if (
+        not fatal
+        and suspect is not None
+        and not (is_weak and ordered)
+        and not _is_explained(suspect, last_resorts, scans, order)
+    ):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
-    root = next(iter(fatal or ordered), None)
+    root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
         found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
@@ -113,14 +119,24 @@ def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Se
 
 
 def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Scan], order: Order) -> bool:
-    """Whether a last resort explains the suspect: it came no later, or the suspect only follows from another error.
+    """Whether a last resort explains the suspect: it came no later, is what the suspect announces, or the suspect only follows from another error.
 
     The line with which skyrl-train ends a run names the cause, and may follow Slurm's line.
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
-    is_error = any(scan.suspect is suspect and scan.weight is not Weight.NOTE for scan in scans)
-    return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+    if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
+        return True
+    return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _is_below(line: Line, other: Line) -> bool:
+    return line.file == other.file and 0 < line.number - other.number <= CONTEXT
+
+
+def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:
+    """Whether the suspect says what went wrong, and not only that something did."""
+    return any(scan.suspect is suspect and (scan.weight or Weight.NOTE) > Weight.SHELL for scan in scans)
 
 
 def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:

@@ -9,6 +9,7 @@ from skyrl_doctor.logs.judge.classify import Kind, Verdict
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import FrameworkMarks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
+from skyrl_doctor.logs.judge.last_words import LastWords
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.lookback import Lookback
 from skyrl_doctor.logs.judge.steps import Mark, Steps
@@ -135,13 +136,20 @@ class Tally:
         elif verdict.weight is not None:
             self._add_unmatched(piece, number, verdict.weight, build_line)
 
-    def scan(self, complete: Callable[[Line], Line], last_line: int | None = None) -> Scan:
-        """All that was found; `complete` adds the lines below a line. `last_line` is the number of lines of a file that is read."""
+    def scan(
+        self, complete: Callable[[Line], Line], last_line: int | None = None, last_words: LastWords | None = None
+    ) -> Scan:
+        """All that was found; `complete` adds the lines below a line.
+
+        `last_line` is the number of lines of a file that is read, and `last_words` what its end says of a failure.
+        """
         traceback = self._traceback_line(complete)
         suspect, weight, cluster = self._suspect(traceback, complete)
         retries = () if last_line is None else self.hits.open_retries(last_line)
         if suspect is None and last_line is not None and (line := self.unmatched.open_retry(last_line)):
             suspect, weight = complete(line), Weight.NOTE
+        if last_words and (weight is None or weight < self._weight_of(last_words, traceback)):
+            suspect, weight, cluster = last_words.line, self._weight_of(last_words, traceback), None
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in (*self.hits.kept, *retries)),
@@ -161,6 +169,10 @@ class Tally:
             first_line=self._first_line,
             earlier=self._earlier,
         )
+
+    def _weight_of(self, last_words: LastWords, traceback: Line | None) -> Weight:
+        """The weight of the last words: below a traceback they only follow from it."""
+        return last_words.weight if traceback is None else min(last_words.weight, Weight.NOTE)
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
         if self._traceback is None:

@@ -1,0 +1,42 @@
+"""Which of the last lines of a log say that the run failed."""
+
+import pytest
+
+from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.last_words import weigh_last_words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Terminated", Weight.ERROR),
+        ("Aborted", Weight.ERROR),
+        ("Killed: 9", Weight.ERROR),
+        ("[1]+  Terminated              nohup python train.py", Weight.ERROR),
+        ("run.sh: line 4: 2211 Terminated              python train.py", Weight.ERROR),
+        ("zsh: terminated  python train.py", Weight.ERROR),
+        ("trainer-1 exited with code 137", Weight.ERROR),
+        ("Return code = -9", Weight.ERROR),
+        ("run.sh: line 4: 2211 Terminated              python -m vllm.entrypoints.openai.api_server", None),
+        ("exit status 1", Weight.LAST_WORDS),
+        ("Process completed with exit code 3.", Weight.LAST_WORDS),
+        ('a1b2c3 vllm "python3" 3 minutes ago   Exited (1) 2 minutes ago   own', Weight.LAST_WORDS),
+        ("Training failed", Weight.LAST_WORDS),
+        ("Server did not start within 600 seconds", Weight.LAST_WORDS),
+        ("Giving up after 5 attempts", Weight.LAST_WORDS),
+        ("Unable to open file /data/own.h5", Weight.LAST_WORDS),
+        ("exit code: 0", None),
+        ("request finished with status 200", None),
+        ("0 errors, 0 failed, 12 passed", None),
+        ("error rate: 0.2", None),
+        ("mean squared error 0.3", None),
+        ("cache not found, using the default", None),
+        ("INFO own: the first try failed", None),
+        ("WARNING own: the first try failed", None),
+        ("[Command finished with exit code 1]", None),
+        ("ValueError: odd", None),
+        ("epoch 3 done", None),
+    ],
+)
+def test_the_weight_of_a_last_line(text: str, expected: Weight | None) -> None:
+    assert weigh_last_words(text) is expected
