@@ -77,6 +77,8 @@ class Launch:
     line: int
     is_module: bool = False
     job: Job | None = None
+    file: str = ""
+    """The file that holds the line; empty for the target itself."""
 
     @property
     def script(self) -> str:
@@ -96,7 +98,7 @@ class Launch:
 def launches(script: Script) -> tuple[Launch, ...]:
     """Every program that the script starts, in order, without commands that only prepare or print."""
     return tuple(
-        dataclasses.replace(found, job=command.job)
+        dataclasses.replace(found, job=command.job, file=command.file)
         for command in script.commands
         if (found := launch_of(command.words)) is not None
     )

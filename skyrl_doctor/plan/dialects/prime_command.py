@@ -47,12 +47,12 @@ def _files(machine: Machine, source: Source, launch: Launch) -> Iterator[Source]
         path = found.text.removeprefix("@")
         if found.unknown:
             raise UsageError(
-                f"target {source.file}: line {word.line}: the file of {launch.name} is unknown: {found.unknown}"
+                f"target {word.file or source.file}: line {word.line}: the file of {launch.name} is unknown: {found.unknown}"
             )
-        yield _opened(machine, source, path, word.line)
+        yield _opened(machine, source, path, found)
 
 
-def _opened(machine: Machine, source: Source, path: str, line: int) -> Source:
+def _opened(machine: Machine, source: Source, path: str, word: Word) -> Source:
     places = (
         [path]
         if path.startswith("/")
@@ -64,7 +64,7 @@ def _opened(machine: Machine, source: Source, path: str, line: int) -> Source:
         except UsageError as error:
             if not str(error).endswith("no such file or directory"):
                 raise
-    raise UsageError(f"target {source.file}: line {line}: cannot find {path}")
+    raise UsageError(f"target {word.file or source.file}: line {word.line}: cannot find {path}")
 
 
 def _options(words: Sequence[Word], file: str) -> Iterator[Value]:
@@ -78,7 +78,13 @@ def _options(words: Sequence[Word], file: str) -> Iterator[Value]:
         if text is None:
             is_flag = after is None or after.text.startswith(("--", "@"))
             text, unknown = ("true", "") if is_flag or after is None else (after.text, after.unknown)
-        yield Value(key, text if unknown else _scalar(text), Location(file, word.line, key), own=key, unknown=unknown)
+        yield Value(
+            key,
+            text if unknown else _scalar(text),
+            Location(word.file or file, word.line, key),
+            own=key,
+            unknown=unknown,
+        )
 
 
 def _scalar(text: str) -> object:

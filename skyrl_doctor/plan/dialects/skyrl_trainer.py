@@ -51,7 +51,7 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
     beside = [*job, *job_values(script, source.file, launch.job)]
     if not is_own:
-        place = Location(source.file, launch.line, launch.module)
+        place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
     values = by_key(_checked(renamed(own, names)), job)
     reading = Reading(
@@ -85,7 +85,7 @@ def _values(words: Sequence[Word], file: str) -> Iterator[Value]:
             made = value if unknown else scalar(value)
         except ValueError:
             made = value  # a text that YAML cannot read stays a text
-        yield Value(key, made, Location(file, word.line, key), own=key, unknown=unknown, span=word.span)
+        yield Value(key, made, Location(word.file or file, word.line, key), own=key, unknown=unknown, span=word.span)
 
 
 def _checked(values: Iterator[Value]) -> Iterator[Value]:

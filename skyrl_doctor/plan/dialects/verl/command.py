@@ -60,6 +60,13 @@ class Call:
     """The files that the script writes before it starts the call, by path."""
     srun: int | None = None
     """How many tasks srun starts: its own number, or 0 for that of the job; None without srun, or if it is unknown."""
+    inner_file: str = ""
+    """The file that holds the call, if the target starts or sources it."""
+
+    @property
+    def place(self) -> str:
+        """The file that holds the call."""
+        return self.inner_file or self.file
 
     @property
     def config_name(self) -> str | None:
@@ -86,7 +93,8 @@ def stray_overrides(script: Script, source: Source, call: Call) -> Iterator[Prob
     """Problems for overrides after the end of the command, which a comment or the end of a line ended."""
     for command in script.commands:
         if (
-            command.line <= call.line
+            command.file != call.inner_file
+            or command.line <= call.line
             or not looks_like_override(command.name)
             or "." not in command.name.partition("=")[0]
         ):
@@ -97,7 +105,7 @@ def stray_overrides(script: Script, source: Source, call: Call) -> Iterator[Prob
         why = _end_before(source, strays[0])
         yield Problem(
             message=f"verl does not get {strays[0].text}{others}: {why} ends the command of line {call.line} before {'them' if more else 'it'}",
-            location=Location(source.file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
+            location=Location(call.place, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
         )
 
 
@@ -128,6 +136,7 @@ def _call(command: Command, entry: EntryPoint, file: str, script: Script) -> Cal
         environment=dict(_own_variables(command, before)),
         written=script.written,
         srun=_srun_tasks(before),
+        inner_file=command.file,
     )
     return made if _take(made, command.words[entry.at + 1 :]) else None
 
