@@ -80,6 +80,7 @@ def _expanded(command: Command, context: _Context, depth: int) -> Iterator[Comma
             one,
             words=(*found.wrapper, *words),
             line=one.line if one.file else outer.line + one.line - 1,
+            start=one.start if one.file else outer.line + one.start - 1,
             file=one.file or outer.file,
             document=document,
             job=one.job or job,

@@ -172,7 +172,7 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
         return dataclasses.replace(last, others=tuple(others))
     of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
     if of_prime:
-        return prime_command.read(machine, source, *of_prime[-1])
+        return prime_command.read(machine, source, script, *of_prime[-1])
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):

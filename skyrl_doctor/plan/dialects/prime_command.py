@@ -1,5 +1,6 @@
 """Reads a start of a prime-rl program: `uv run rl @ run.toml --max-steps 20`."""
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,8 @@ from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.schemas.packages import PRIME
 from skyrl_doctor.plan.source import Source, folders_above, read_source
+from skyrl_doctor.plan.stray_words import stray_words
+from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.toml import leaves
 from skyrl_doctor.plan.syntax.yaml import scalar
@@ -27,14 +30,16 @@ def program_of(launch: Launch) -> str | None:
     return name if name in PRIME.classes else None
 
 
-def read(machine: Machine, source: Source, launch: Launch, program: str) -> Reading:
+def read(machine: Machine, source: Source, script: Script, launch: Launch, program: str) -> Reading:
     """The configuration that the files and options of the launch make together. Raises UsageError."""
     files = tuple(_files(machine, source, launch))
     own: dict[str, Value] = {}
     for file in files:
         own |= own_values(leaves(file), file.file)
     own |= {value.key: value for value in _options(launch.words, source.file)}
-    return prime.read_values(machine, files[-1].file, own, program)
+    reading = prime.read_values(machine, files[-1].file, own, program)
+    strays = stray_words(script, source, "prime-rl", launch.at)
+    return dataclasses.replace(reading, problems=(*reading.problems, *strays))
 
 
 def _files(machine: Machine, source: Source, launch: Launch) -> Iterator[Source]:

@@ -19,6 +19,7 @@ from skyrl_doctor.plan.schemas.judge import key_problems
 from skyrl_doctor.plan.schemas.packages import SKYRL
 from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, known_version, stored_version
 from skyrl_doctor.plan.source import Source, folders_above
+from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.yaml import scalar
@@ -59,15 +60,17 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
         values=values,
         own={**own, **{value.own: value for value in beside}},
     )
+    strays = tuple(stray_words(script, source, "SkyRL", launch.at))
     tree = composed(machine, source.file, launch)
     if tree is not None:
-        problems = (*tree.problems, *unknown_values(own.values()))
+        problems = (*tree.problems, *strays, *unknown_values(own.values()))
         return dataclasses.replace(reading, problems=problems, schema=tree.label)
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
     added = set() if is_own else _fields(machine, source.file, launch)
-    problems = tuple(_problems(program, version, own.values(), None if is_own else added or set(), launch))
+    of_keys = _problems(program, version, own.values(), None if is_own else added or set(), launch)
+    problems = (*of_keys, *strays)
     unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""
     return dataclasses.replace(
         reading, problems=problems, schema=version.label if version.is_known else "", unchecked=unchecked

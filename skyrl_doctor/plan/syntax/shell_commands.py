@@ -64,6 +64,7 @@ class Commands:
                 self._exported(),
                 document=self._runner.document,
                 file=self._runner.text.file,
+                start=self._runner.text.line(node),
             )
         )
         if strings:

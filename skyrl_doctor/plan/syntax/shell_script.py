@@ -28,7 +28,8 @@ class Command:
     """One simple command: its words, the variables set only for it, and the exported ones that are known.
 
     `document` is the here-document that it reads, `job` the job that it is part of, if the script itself submits that job.
-    `file` holds the command, and is empty for the target itself.
+    `file` holds the command, and is empty for the target itself. It begins in line `start`, where its words may be those of
+    a variable, with places of their own.
     """
 
     words: tuple[Word, ...]
@@ -38,6 +39,7 @@ class Command:
     document: Word | None = None
     job: Job | None = None
     file: str = ""
+    start: int = 0
 
     @property
     def name(self) -> str:

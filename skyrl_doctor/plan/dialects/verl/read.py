@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, unknown_values, with_key
-from skyrl_doctor.plan.dialects.verl.command import Call, stray_overrides
+from skyrl_doctor.plan.dialects.verl.command import Call
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
@@ -18,6 +18,7 @@ from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
+from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.yaml import leaves
@@ -58,7 +59,7 @@ def _read_call(
 ) -> Reading:
     environ = machine.environ()
     judged = judge(machine, call, source.file, environ, verl_version)
-    problems = [*judged.composed.problems, *stray_overrides(script, source, call)]
+    problems = [*judged.composed.problems, *stray_words(script, source, "verl", call.at)]
     problems += [broken] if broken is not None else []
     extra = [
         *_python_values(call),
