@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed, unknown_values
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, renamed, unknown_values
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import OTHER_PROGRAM
@@ -24,6 +24,7 @@ from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.yaml import scalar
 
+NODES = "slurm.nodes"
 TRAIN, SFT_PROGRAM = "train", "sft"
 OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
@@ -54,7 +55,9 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     if not is_own:
         place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
-    values = by_key(_checked(renamed(own, names)), job)
+    nodes = next(name for name, ours in names.items() if ours == NODES)
+    one_node = default(NODES, 1, own=nodes, source="default of SkyRL")  # whatever the number of nodes of the job
+    values = by_key(_checked(renamed(own, names)), [one_node], job)
     reading = Reading(
         dialect=DIALECT,
         values=values,
