@@ -47,7 +47,7 @@ def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: boo
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
     yield from _beside_the_gpu(memory)
-    changes = best_changes(memory)
+    changes = best_changes(memory, plan)
     if changes:
         yield ""
         yield "changes that help most:"
@@ -91,7 +91,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "gain_gib": round(gib(change.gain), 3),
             "fits": change.budget.fits,
         }
-        for change in best_changes(memory)
+        for change in best_changes(memory, plan)
     ]
     if solved is not None:
         worst, expected = solved.worst, solved.expected

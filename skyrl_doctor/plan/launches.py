@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.stray_words import is_stray
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_programs import SCRIPTS, SHELLS, WRAPPERS, base, script_at
 from skyrl_doctor.plan.syntax.shell_script import Job
@@ -77,6 +78,10 @@ class Launch:
     line: int
     is_module: bool = False
     job: Job | None = None
+    file: str = ""
+    """The file that holds the line; empty for the target itself."""
+    at: int = 0
+    """The number of its command in the script."""
 
     @property
     def script(self) -> str:
@@ -96,9 +101,9 @@ class Launch:
 def launches(script: Script) -> tuple[Launch, ...]:
     """Every program that the script starts, in order, without commands that only prepare or print."""
     return tuple(
-        dataclasses.replace(found, job=command.job)
-        for command in script.commands
-        if (found := launch_of(command.words)) is not None
+        dataclasses.replace(found, job=command.job, file=command.file, at=at)
+        for at, command in enumerate(script.commands)
+        if not is_stray(command) and (found := launch_of(command.words)) is not None
     )
 
 

@@ -167,12 +167,12 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
         *others, last = [
             skyrl_trainer.read(machine, source, script, launch)
             for launch in of_skyrl[-MOST_RUNS:]
-            if launch.line == of_skyrl[-1].line
+            if (launch.file, launch.line) == (of_skyrl[-1].file, of_skyrl[-1].line)
         ]
         return dataclasses.replace(last, others=tuple(others))
     of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
     if of_prime:
-        return prime_command.read(machine, source, *of_prime[-1])
+        return prime_command.read(machine, source, script, *of_prime[-1])
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):
@@ -185,14 +185,13 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:
     """The refusal of a script whose programs are all unknown: it names the last one."""
     program = started[-1]
+    place = f"line {program.line} of {program.file}" if program.file else f"line {program.line}"
     if program.script:
         return (
-            f"target {file}: line {program.line} starts {program.script}, which cannot be read from here; "
+            f"target {file}: {place} starts {program.script}, which cannot be read from here; "
             "pass the script that starts the training"
         )
-    return (
-        f"target {file}: line {program.line} starts {program.name}, which the doctor does not know; it reads {READABLE}"
-    )
+    return f"target {file}: {place} starts {program.name}, which the doctor does not know; it reads {READABLE}"
 
 
 def _merge(into: dict[str, Value], more: Mapping[str, Value]) -> None:

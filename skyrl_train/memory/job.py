@@ -132,7 +132,9 @@ class Job:
     whole_cross_entropy: bool = False  # torch's cross-entropy of all tokens at once, in float32
     flash_cross_entropy: bool = True  # flash-attn is installed: log-probs by its kernel
     fused_kernels: str | None = None
-    entropy: bool = False  # in the update; the log-prob phase always computes it
+    entropy: bool = False  # in the update
+    entropy_gradient: bool = True  # of the update's; SkyRL's is a figure without a gradient unless it is in the loss
+    log_prob_entropy: bool = True  # verl computes it beside the old log-probs
     entropy_chunk: int | None = None  # entropy_from_logits_with_chunking: its chunk size
     entropy_checkpointing: bool = False
     torch_compile: bool = True

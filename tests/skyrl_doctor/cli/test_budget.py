@@ -41,6 +41,18 @@ def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: p
     assert "model.lora_rank = 32" in out
 
 
+def test_only_changes_that_the_program_has_a_setting_for_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen3-8B "
+        "trainer.micro_forward_batch_size_per_gpu=64 generator.sampling_params.max_generate_length=16384"
+    )
+    status, out, _ = budget(capsys, words, "--gpu", "H100", "--format", "json")
+    found = json.loads(out)["changes"]
+    assert status == 1
+    assert found
+    assert all(change["settings"] for change in found)
+
+
 def test_a_key_that_does_not_help_is_told_with_the_phase_that_is_full(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu-memory", "7GiB", "--solve", "rollout.n")
     assert status == 1

@@ -4,6 +4,7 @@ import pytest
 
 from plans import found
 from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
@@ -55,6 +56,47 @@ def test_a_script_inside_is_read_at_its_place(text: str, line: int) -> None:
 def test_a_script_that_is_started_is_read(start: str) -> None:
     made = plan(f"#!/bin/bash\n{start}\n", **{"./inner.sh": JOB, "inner.sh": JOB})
     assert batch(made) == (96, start.split()[-1], 3)
+
+
+SKYRL = "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen3-8B \\\n  trainer.policy.nonsense=3"
+PRIME = "uv run rl @ rl.toml \\\n  --nonsense 3"
+VERL = "python3 -m verl.trainer.main_ppo data.train_batch_size=96 \\\n  trainer.nonsense=3"
+
+
+@pytest.mark.parametrize("run", [VERL, SKYRL])
+@pytest.mark.parametrize(
+    ("start", "file"),
+    [
+        ("bash inner.sh", "inner.sh"),
+        ("source inner.sh", "inner.sh"),
+        ("srun bash inner.sh", "inner.sh"),
+        ("sbatch inner.sh", "inner.sh"),
+        ("sbatch --wrap 'bash inner.sh'", "inner.sh"),
+        ("bash -c 'source inner.sh'", "inner.sh"),
+        ("cd below && bash inner.sh", "below/inner.sh"),
+        ("cd /w/below\nbash ./inner.sh", "below/inner.sh"),
+        ("cd below && bash ../inner.sh", "inner.sh"),
+    ],
+)
+def test_a_problem_lies_in_the_file_that_holds_the_line(start: str, file: str, run: str) -> None:
+    text = f"#!/bin/bash\n\n\n{run}\n"
+    answers = {f"read {name}": text for name in ("inner.sh", "below/inner.sh")}
+    answers |= {"read run.sh": f"#!/bin/bash\n{start}\n"}
+    answers["read below/inner.sh" if file == "inner.sh" else "read inner.sh"] = "echo another script\n"
+    made = load(RecordedMachine({"environ": {"HOME": "/home/ada", "PWD": "/w"}, **answers}), ("run.sh",))
+    nonsense = [problem.location for problem in made.problems if "nonsense" in problem.message]
+    assert [(place.file, place.line) for place in nonsense] == [(file, 5)]
+
+
+def test_an_option_of_a_started_script_lies_in_its_file() -> None:
+    toml = "[model]\nname = 'Qwen/Qwen3-8B'\n"
+    made = plan("bash inner.sh\n", **{"inner.sh": f"#!/bin/bash\n\n{PRIME}\n", "rl.toml": toml})
+    assert made.own["nonsense"].location == Location("inner.sh", 4, "nonsense")
+
+
+def test_inner_scripts_that_start_each_other_end() -> None:
+    with pytest.raises(UsageError, match="starts"):
+        plan("bash -c 'bash run.sh'\n" * 100, **{"run.sh": "bash -c 'bash run.sh'\n" * 100})
 
 
 def test_srun_in_front_of_a_script_starts_what_is_inside() -> None:
