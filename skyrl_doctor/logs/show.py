@@ -151,6 +151,16 @@ def text(
             yield f"The run completed: {_position(diagnosis.done)}"
 
 
+def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
+    """The title of one of several jobs, with its files."""
+    name = f"Slurm job {slurm_id}" if slurm_id else "Logs that name no Slurm job"
+    listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
+    more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
+    yield f"== {name} =="
+    yield from textwrap.wrap(f"{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
+    yield ""
+
+
 def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:
     """Which runs of a file are not the one that is diagnosed, and how they ended."""
     for file, some in itertools.groupby(diagnosis.earlier, key=lambda run: run.file):

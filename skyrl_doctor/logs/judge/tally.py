@@ -21,6 +21,7 @@ from skyrl_doctor.logs.match.phrases import ANSWERED, count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.slurm_job import SlurmJob, find_slurm_job
 from skyrl_doctor.logs.read.versions import find_versions
 
 MAX_EARLIER = 20
@@ -34,6 +35,7 @@ class Scan:
     suspect    the unmatched error to show: the first of the highest weight that the run did not survive
     weight     how much the suspect says
     versions   the versions of packages that it names at its start
+    slurm_job  the Slurm job that wrote it
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
@@ -57,6 +59,7 @@ class Scan:
     tolerated: Line | None = None
     weight: Weight | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    slurm_job: SlurmJob = SlurmJob()
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
     answered: int = 0
@@ -78,6 +81,7 @@ class Tally:
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
+        self._slurm_job = SlurmJob()
         self._answered = 0
         self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
@@ -86,6 +90,7 @@ class Tally:
         self._frameworks.add_block(block)
         if not block.start:
             self._versions = find_versions(block.data)
+            self._slurm_job = find_slurm_job(self._file, block.data)
         if self._traceback is not None:
             self._traceback.add_block(block)
 
@@ -154,6 +159,7 @@ class Tally:
             tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
             weight=weight,
             versions=self._versions,
+            slurm_job=self._slurm_job,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
             answered=self._answered,
