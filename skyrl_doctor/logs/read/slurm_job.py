@@ -3,6 +3,7 @@
 import re
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.read.blocks import Block
 
 LIMIT = 1 << 18
 """The first bytes of a log, in which a job names itself."""
@@ -32,12 +33,24 @@ class SlurmJob:
     continues: frozenset[str] = frozenset()
 
 
-def find_slurm_job(file: str, begin: bytes) -> SlurmJob:
-    """The job that wrote this file, which begins with these bytes."""
-    text = begin[:LIMIT]
-    said = {next(filter(None, found.groups())) for found in _SAID.finditer(text)}
-    named = _in_name(file) or (said.pop().decode() if len(said) == 1 else "")
-    return SlurmJob(named, frozenset(found[1].decode() for found in _CONTINUED.finditer(text)) - {named})
+class SlurmJobMarks:
+    """Collects what the first blocks of a file say of its job."""
+
+    def __init__(self, file: str) -> None:
+        self._named = _in_name(file)
+        self._said: set[str] = set()
+        self._continued: set[str] = set()
+
+    def add_block(self, block: Block) -> None:
+        if block.start >= LIMIT:
+            return
+        text = block.data[: LIMIT - block.start]
+        self._said |= {next(filter(None, found.groups())).decode() for found in _SAID.finditer(text)}
+        self._continued |= {found[1].decode() for found in _CONTINUED.finditer(text)}
+
+    def job(self) -> SlurmJob:
+        named = self._named or (next(iter(self._said)) if len(self._said) == 1 else "")
+        return SlurmJob(named, frozenset(self._continued) - {named})
 
 
 def is_of_own_launch(file: str) -> bool:

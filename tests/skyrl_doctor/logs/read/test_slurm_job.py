@@ -2,7 +2,14 @@
 
 import pytest
 
-from skyrl_doctor.logs.read.slurm_job import SlurmJob, find_slurm_job, newest_first
+from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.slurm_job import LIMIT, SlurmJob, SlurmJobMarks, newest_first
+
+
+def job_of(file: str, begin: bytes, at: int = 0) -> SlurmJob:
+    marks = SlurmJobMarks(file)
+    marks.add_block(Block(at, begin))
+    return marks.job()
 
 
 @pytest.mark.parametrize(
@@ -28,13 +35,17 @@ from skyrl_doctor.logs.read.slurm_job import SlurmJob, find_slurm_job, newest_fi
     ],
 )
 def test_the_job_of_a_log(file: str, begin: bytes, id_: str) -> None:
-    assert find_slurm_job(file, begin) == SlurmJob(id_)
+    assert job_of(file, begin) == SlurmJob(id_)
 
 
 def test_a_log_names_the_job_that_it_continues() -> None:
-    found = find_slurm_job("slurm-81231.out", b"requeued: this run continues job 81230\n")
+    found = job_of("slurm-81231.out", b"requeued: this run continues job 81230\n")
     assert found == SlurmJob("81231", frozenset({"81230"}))
 
 
 def test_the_newest_job_comes_first_and_logs_without_one_come_last() -> None:
     assert newest_first(["", "9999", "81230_2", "81230_10"]) == ["81230_10", "81230_2", "9999", ""]
+
+
+def test_only_the_first_bytes_name_a_job() -> None:
+    assert job_of("train.log", b"SLURM_JOB_ID=81230", at=LIMIT) == SlurmJob()
