@@ -41,6 +41,8 @@ LATER = "the GPU ran out of memory after steps that fitted: a longer batch than 
 LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches). Where vLLM does not sleep, or has GPUs of its own, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` leaves fewer gaps. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
 KEYS = (
     "actor.micro_batch_size_per_gpu",
+    "actor.dynamic_batch_size",
+    "actor.max_tokens_per_gpu",
     "data.max_prompt_tokens",
     "data.max_response_tokens",
     "rollout.gpu_memory_utilization",

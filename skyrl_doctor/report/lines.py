@@ -173,7 +173,7 @@ class Layout:
             yield from self.prose(f"{remedy.summary}{_SAFE if remedy.safe else ''}", lead="fix:  ")
         for command in remedy.commands:
             first, *rest = plain(command).split("\n")
-            yield Line(f"      $ {first}", style="command")
+            yield Line(f"      {prompt(command)}{first}", style="command")
             yield from (Line(f"        {more}", style="command") for more in rest)
         for name, new in remedy.moves.items():
             yield Line(f"      {plain(name)} -> {plain(new)}", style="command")
@@ -238,6 +238,11 @@ def short_fix(remedy: Remedy | None) -> str:
     if any(f"`{command}`" not in remedy.summary for command in remedy.commands):
         return f"{remedy.summary} (-v prints the commands)"
     return "" if remedy.summary in (CORRECT, UNKNOWN_VALUE) else remedy.summary
+
+
+def prompt(command: str) -> str:
+    """What stands before a command that is to be typed; nothing before a line for a script, such as #SBATCH."""
+    return "" if command.startswith("#") else "$ "
 
 
 def location_text(location: Location) -> str:

@@ -176,13 +176,13 @@ class Job:
         if unknown:
             raise UnsupportedJobError(f"lora_targets contains {unknown[0]!r}; supported: {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
-            raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
+            raise BadJobError(_undivided("sequence_parallel", self.sequence_parallel, self.n_gpus))
         if self.n_gpus % self.parallel.model_ranks:
             raise BadJobError(
-                f"{self.n_gpus} GPUs do not divide over {self.parallel.model_ranks} (tensor x pipeline x context)"
+                f"tensor x pipeline x context parallel is {self.parallel.model_ranks}, which does not divide the {_gpus(self.n_gpus)} of the trainer"
             )
         if self.rollout is not None and not self.rollout.separate and self.n_gpus % self.rollout.tensor_parallel:
-            raise BadJobError(f"{self.n_gpus} GPUs do not divide over tensor_parallel = {self.rollout.tensor_parallel}")
+            raise BadJobError(_undivided("tensor_parallel", self.rollout.tensor_parallel, self.n_gpus))
         longest = self.prompt_length + self.response_length
         if self.sequence_length is not None and self.sequence_length > longest:
             raise BadJobError(f"sequence_length is {self.sequence_length}, but prompt + response is only {longest}")
@@ -230,3 +230,13 @@ class Job:
             return min(max(limit, longest), whole)
         batches = -(-sequences // max(1, limit // self.longest))
         return -(-sequences // batches) * self.longest
+
+
+def _undivided(name: str, size: int, n_gpus: int) -> str:
+    return (
+        f"{name} is {size}, which does not divide the {_gpus(n_gpus)} of the trainer; change it or the number of GPUs"
+    )
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"

@@ -12,6 +12,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.ranks import describe_ranks
 from skyrl_doctor.logs.cause.runs import EarlierRun, judge_earlier_runs
+from skyrl_doctor.logs.cause.stopped import Stopped, find_stopped
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
@@ -46,6 +47,7 @@ class Diagnosis:
     tolerated  the first unknown error that ended nothing
     survived   root causes that ended nothing: the run came to its end, or further steps ended
     done       the line that says that the run came to its end
+    stopped    the last step of a run without an end
     ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
     dialect    the dialect of the framework that wrote the logs; empty where none is known
     earlier    the earlier runs of files that hold several; all else is of the last run of each file
@@ -61,6 +63,7 @@ class Diagnosis:
     tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
+    stopped: Stopped | None = None
     dialect: str = ""
     ranks: str = ""
     earlier: tuple[EarlierRun, ...] = ()
@@ -87,6 +90,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
         done=done,
+        stopped=None if done else find_stopped(scans),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )

@@ -68,7 +68,7 @@ def test_nothing_is_forced_to_match() -> None:
     assert found.root is None
     assert found.unknown is not None
     assert (found.unknown.number, found.unknown.text) == (2, "ValueError: 7 of 9")
-    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3)
+    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3, "ValueError: 7 of 9")
     assert diagnosis(a_log="").unknown is None
 
 
