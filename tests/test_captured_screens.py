@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 STORED = Path(__file__).parent / "screens"
 LAUNCH = "a launch"
 """Stands for a job directory that is made for the call."""
+OWN_COMMANDS = ("--runtime-command", "true", "--trainer-command", "true")
 COLUMNS = (60, 80, 200)
 BROKEN = "examples/verl/grpo_broken.sh"
 MACHINE = ("--from", "tests/machines/mig_one_slice", "--role", "gpu")
@@ -40,7 +41,7 @@ SCREENS = {
     "help": (doctor, ("preflight", "--help")),
     "status": (train, ("status", LAUNCH)),
     "launch-help": (train, ("launch", "--help")),
-    "launch-refused": (train, ("launch", "tests/screens/refused.toml", "--no-gate")),
+    "launch-refused": (train, ("launch", "tests/screens/refused.toml", "--no-gate", "--local", *OWN_COMMANDS)),
     "config": (train, ("config", "explain", "rollout.n", "slurm.extra")),
 }
 VARIES = (
