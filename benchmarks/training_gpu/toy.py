@@ -15,7 +15,15 @@ FIRST, LAST = 4, 4
 LEAST_RISE = 0.1
 
 
-def prepare(folder: Path, *, on_cpu: bool, name: str = "toy", mode: str = "sync", seed: int | None = None) -> list[str]:
+def prepare(
+    folder: Path,
+    *,
+    on_cpu: bool,
+    name: str = "toy",
+    mode: str = "sync",
+    seed: int | None = None,
+    save_every: int = -1,
+) -> list[str]:
     from cpu_stack.run import CONFIG, rows
 
     job, loop = folder / name, folder / f"{name}_loops.yaml"
@@ -39,7 +47,7 @@ def prepare(folder: Path, *, on_cpu: bool, name: str = "toy", mode: str = "sync"
     )
     text = text.replace("[trainer]\n", f'[trainer]\nmode = "{mode}"\n' + (f"seed = {seed}\n" if seed else ""))
     more = [word for word in cpu.WORDS if "free_cache_engine" not in word] if on_cpu else []
-    write_job(job, f"{text}save_every_steps = -1\nverl_overrides = {json.dumps(own + more)}\n")
+    write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))
 
 
