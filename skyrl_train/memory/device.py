@@ -8,8 +8,8 @@ where drivers differ, the smaller (A100 3g.20gb is listed with 19.62, and shows 
 
 import difflib
 import re
-from dataclasses import dataclass
 
+from skyrl_train.contracts.record import record
 from skyrl_train.memory.errors import UnknownDeviceError
 from skyrl_train.memory.units import GIB
 
@@ -63,7 +63,7 @@ DIGITS = 12  # longer numbers are not sizes
 _UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
 
 
-@dataclass(frozen=True)
+@record
 class Device:
     """A GPU or a MIG slice: its name and the bytes that programs on it share."""
 

@@ -4,10 +4,11 @@
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from skyrl_train.config.parallel import Parallel
+from skyrl_train.contracts.record import record
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.lengths import Lengths
 from skyrl_train.memory.parameters import LINEARS
@@ -36,7 +37,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise BadJobError(f"{name} is {value!r}; expected one of {', '.join(choices)}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Rollout:
     """The vLLM engine: on the trainer's GPUs, or on GPUs of its own."""
 
@@ -69,7 +70,7 @@ class Rollout:
         check_choice("rollout kv dtype", self.kv_dtype, SERVED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Critic:
     """The critic of GAE: a second model with a value head, trained in the same process."""
 
@@ -90,7 +91,7 @@ class Critic:
         check_choice("critic strategy", self.strategy, STRATEGIES)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Job:
     """The settings of a run. Micro batches count sequences per GPU; lengths count tokens."""
 
