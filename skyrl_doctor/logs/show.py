@@ -166,7 +166,7 @@ def _stopped(stopped: Stopped) -> Iterator[str]:
     yield "The run may still be going. If it is not, it was ended from outside, and the reason is elsewhere:"
     yield f"  $ sacct -j {stopped.slurm_id or 'JOBID'} --format=JobID,State,ExitCode,Elapsed,MaxRSS,NodeList"
     yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the job"
-    yield "  the other logs of the job: .err beside .out, logs of Ray's workers (/tmp/ray/session_latest/logs on the node)"
+    yield "  the other logs of the job: .err next to .out, logs of Ray's workers (/tmp/ray/session_latest/logs on the node)"
 
 
 def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
