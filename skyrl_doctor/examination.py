@@ -135,7 +135,13 @@ def _context(machine: Machine, options: Options) -> Context:
 
 
 def _select(context: Context, options: Options) -> Selection:
-    return select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
+    return select(
+        context.checks,
+        wanted=options.selected,
+        ignored=options.ignored,
+        roles=context.roles.roles,
+        left_out=context.registry.checks,
+    )
 
 
 def _roles(machine: Machine, options: Options) -> Roles:

@@ -24,7 +24,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.facts.model_files import ModelFiles, is_path
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
@@ -92,7 +92,8 @@ def _context(model: ModelFiles) -> tuple[int, str]:
     else:
         from skyrl_train.memory import known_config  # only for a model that is not here
 
-        found = None if model.directory is not None else known_config(model.name)
+        is_public = model.directory is None and not is_path(model.name)
+        found = known_config(model.name) if is_public else None
         if found is None:
             raise NotApplicable(f"{model.name} has no config.json on this machine")
         inner = found.get("text_config")

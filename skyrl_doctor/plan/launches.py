@@ -6,7 +6,7 @@ import re
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.stray_words import is_stray
 from skyrl_doctor.plan.syntax.shell import Script
-from skyrl_doctor.plan.syntax.shell_programs import SCRIPTS, SHELLS, WRAPPERS, base, script_at
+from skyrl_doctor.plan.syntax.shell_programs import GATE, SCRIPTS, SHELLS, WRAPPERS, base, script_at
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
 
@@ -61,7 +61,18 @@ _HARMLESS = frozenset(
     "whoami xdg-open yes zip".lower().split()
 )
 """Commands that prepare, print or clean up. They start no training."""
-_HARMLESS_MODULES = ("pip", "venv", "ensurepip", "json", "site", "http", "zipfile", "huggingface_hub", "virtualenv")
+_HARMLESS_MODULES = (
+    "pip",
+    "venv",
+    "ensurepip",
+    "json",
+    "site",
+    "http",
+    "zipfile",
+    "huggingface_hub",
+    "virtualenv",
+    "skyrl_doctor",
+)
 SILENT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk", "kill", "rm", "export")
 """Commands whose arguments are text."""
 
@@ -139,7 +150,7 @@ def _python_program(words: tuple[Word, ...]) -> Launch | None:
 def _command(words: tuple[Word, ...]) -> Launch | None:
     """The command behind its wrappers."""
     name = base(words[0])
-    if name in _HARMLESS or name.endswith("()"):
+    if name in _HARMLESS or name == GATE or name.endswith("()"):
         return None
     if name in ("uv", "uvx"):
         return _of_uv(words)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
+OUR_LAUNCHER = "skyrl-train"
+
+
 def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
     """The plan of one run. Raises UsageError if the targets are several runs."""
     plans = load_runs(machine, targets, verl_version=verl_version)
@@ -173,6 +176,9 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
     of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
     if of_prime:
         return prime_command.read(machine, source, script, *of_prime[-1])
+    of_ours = [found for launch in started if (found := _launched_file(launch)) is not None]
+    if of_ours:
+        return read(machine, _beside(machine, source, of_ours[-1]), verl_version=verl_version)
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):
@@ -180,6 +186,24 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
             f"target {source.file}: starts no program, and sets no variable of a dev.conf; the doctor reads {READABLE}"
         )
     return skyrl.read_conf(source, script, broken)
+
+
+def _launched_file(launch: "Launch") -> str | None:
+    """The configuration of `skyrl-train launch run.toml`."""
+    if launch.name.rpartition("/")[2] != OUR_LAUNCHER or not launch.words or launch.words[0].text != "launch":
+        return None
+    return next((word.text for word in launch.words if word.text.endswith(".toml") and not word.unknown), None)
+
+
+def _beside(machine: Machine, source: Source, path: str) -> Source:
+    """A file that a script names: from the working directory, else from the folder of the script."""
+    try:
+        return read_source(machine, path)
+    except UsageError:
+        folder = source.file.rpartition("/")[0]
+        if not folder or path.startswith("/"):
+            raise
+        return read_source(machine, f"{folder}/{path}")
 
 
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:

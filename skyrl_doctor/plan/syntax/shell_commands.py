@@ -9,7 +9,7 @@ from typing import Any
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.sbatch_environ import job_of, sbatch_environ
 from skyrl_doctor.plan.syntax.shell_outputs import absolute, changed_directory, from_start, output
-from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base, script_at
+from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base, behind_gate, script_at
 from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_script import Command, Job
 from skyrl_doctor.plan.syntax.shell_shared import MOST_BYTES, MOST_COMMANDS, MOST_DEPTH, Follower, Function, LeaveError
@@ -47,7 +47,7 @@ class Commands:
             for child in assigned:  # the grammar joins `A=1 B=2` with the command on the next line, bash does not
                 self._runner.assigner.assign(child, self._runner.text)
             assigned = []
-        words = self._words(node)
+        words = behind_gate(tuple(self._words(node)))
         if not words:
             return
         strings = [child for child in node.children if child.type == "herestring_redirect"]
@@ -58,7 +58,7 @@ class Commands:
         }
         self._run_command(
             Command(
-                tuple(words),
+                words,
                 words[0].line,
                 environment,
                 self._exported(),

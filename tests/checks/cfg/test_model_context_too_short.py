@@ -62,6 +62,13 @@ def test_a_public_model_that_is_not_here_is_known_by_its_name() -> None:
     assert longer(f"{VERL} actor_rollout_ref.rollout.max_model_len=50000") == [(Severity.WARNING, "40960")]
 
 
+@pytest.mark.parametrize("name", ["Qwen/Qwen3-4B-Instruct-2507", "Qwen/Qwen3-VL-8B-Instruct", "Qwen/Qwen2.5-7B-Instruct-1M", "/m/Qwen3-8B"])  # fmt: skip
+def test_a_variant_or_a_path_may_have_another_context(name: str) -> None:
+    files = ModelFiles(name=name, is_local=False, directory=None, config=None, has_tokenizer=False, searched=())
+    with pytest.raises(NotApplicable):
+        list(model_context_too_short(plan_of(rollout__max_model_len=200_000), files))
+
+
 def test_a_stretched_context_is_not_judged() -> None:
     stretched = "+actor_rollout_ref.rollout.engine_kwargs.vllm.hf_overrides.max_position_embeddings=131072"
     with pytest.raises(NotApplicable, match="may stretch"):

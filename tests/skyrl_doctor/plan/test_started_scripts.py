@@ -99,6 +99,35 @@ def test_inner_scripts_that_start_each_other_end() -> None:
         plan("bash -c 'bash run.sh'\n" * 100, **{"run.sh": "bash -c 'bash run.sh'\n" * 100})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"skyrl-doctor preflight inner.sh && {RUN}\n",
+        f"skyrl-doctor gate inner.sh -- {RUN}\n",
+        f"skyrl-doctor gate --select CFG inner.sh -- srun {RUN}\n",
+        f"srun skyrl-doctor gate inner.sh -- {RUN}\n",
+        f"python3 -m skyrl_doctor gate inner.sh -- {RUN}\n",
+        f"{RUN}\nskyrl-doctor watch job\nsrun skyrl-doctor preflight inner.sh\n",
+        f"bash -c 'skyrl-doctor gate inner.sh -- {RUN}'\n",
+    ],
+)
+def test_the_doctors_own_lines_start_what_stands_behind_them(text: str) -> None:
+    other = RUN.replace("96", "32")
+    assert batch(plan(text, **{"inner.sh": f"{other}\n"})) == (96, "run.sh", 1)
+
+
+def test_a_gate_starts_a_script() -> None:
+    assert batch(plan("skyrl-doctor gate inner.sh -- bash inner.sh\n", **{"inner.sh": JOB})) == (96, "inner.sh", 3)
+
+
+@pytest.mark.parametrize("start", ["skyrl-train launch run.toml --dry-run", "srun skyrl-train launch --local run.toml"])
+def test_a_launch_of_ours_is_read_by_its_configuration(start: str) -> None:
+    toml = "[model]\npath = 'm'\n[data]\ntrain_batch_size = 7\n"
+    made = plan(f"skyrl-doctor preflight run.toml\n{start}\n", **{"run.toml": toml})
+    found = made.values["data.train_batch_size"]
+    assert (found.value, found.location) == (7, Location("run.toml", 4, "data.train_batch_size"))
+
+
 def test_srun_in_front_of_a_script_starts_what_is_inside() -> None:
     made = plan("#!/bin/bash\nsrun --ntasks=4 bash inner.sh\n", **{"inner.sh": JOB})
     assert made.own["srun"].value == 4
