@@ -119,7 +119,7 @@ def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
             f"{name.removesuffix('_model')} {size}" for name, size in zip(names, sizes, strict=True) if size > 1
         )
         yield config_finding(
-            f"one server of the rollout takes {text} parallel = {math.prod(sizes)} GPUs, but the run has {gpus} GPUs; expected a number that divides {gpus}",
+            f"one rollout server takes {math.prod(sizes)} GPUs ({text} parallel), which does not divide the {gpus} GPUs of the run; use sizes with a product that divides {gpus}",
             plan.place(TENSOR),
         )
 

@@ -278,8 +278,16 @@ def _for_users_of(dialect: str, body: str) -> str:
     if dialect == OURS:
         return body
     paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
-    kept = ("\n".join(one for one in sentences if not _OUR_PARTS.search(one)) for sentences in paragraphs)
+    kept = ("\n".join(_without_our_parts(sentences)) for sentences in paragraphs)
     return "\n\n".join(part for part in kept if part.strip())
+
+
+def _without_our_parts(sentences: Sequence[str]) -> Iterator[str]:
+    """The sentences that are not about skyrl-train. One that only introduces such a sentence ends with a full stop."""
+    for one, following in itertools.pairwise((*sentences, "")):
+        if not _OUR_PARTS.search(one):
+            introduces = one.endswith(":") and _OUR_PARTS.search(following)
+            yield f"{one[:-1]}." if introduces else one
 
 
 def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:

@@ -209,7 +209,7 @@ def _rollout_name(own: Own) -> Iterator[Refusal]:
     """The tree of verl has `???` here, which every trainer reads."""
     key = f"{R}.name"
     if own(key) is None:
-        yield Refusal(key=key, message=f"{key} is not set, and verl has no default for it; expected vllm or sglang")
+        yield Refusal(key=key, message=f"{key} is not set, and verl stops without it: set it to vllm or sglang")
 
 
 def _moved_rewards(own: Own) -> Iterator[Refusal]:
