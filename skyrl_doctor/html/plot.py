@@ -11,6 +11,8 @@ LEFT, RIGHT, TOP, BOTTOM = 54, 8, 8, 18
 MOST_POINTS = 760
 GRID_WIDTH, GRID_HEIGHT, SMALLEST = 960, 200, 2.0
 BAR = 20.0
+NO_STEP = -1
+"""The step of rollouts whose file names none."""
 COLOURS = 8
 """The classes c0 to c7 of the style."""
 
@@ -128,11 +130,12 @@ def grid_plot(title: str, columns: Sequence[tuple[int, Sequence[Kind]]]) -> Html
     )
     drawn = [tag("path", class_=f"cell {kind.style}", d="".join(squares)) for kind, squares in paths.items()]
     box = f"0 0 {_short(len(columns) * width)} {_short(math.ceil(tallest / abreast) * side)}"
-    several = len(columns) > 1
-    label = f"{title}: {counted}, by step from {columns[0][0]} to {columns[-1][0]}"
+    first, last = columns[0][0], columns[-1][0]
+    steps = "without a step" if last == NO_STEP else f"step {last}" if first == last else f"steps {first} to {last}"
+    label = f"{title}: {counted}, {steps}"
     picture = tag("svg", drawn, viewBox=box, role="img", aria_label=label, class_="grid")
-    steps = f" steps {columns[0][0]} to {columns[-1][0]}, left to right" if several else f" step {columns[0][0]}"
-    return tag("figure", tag("figcaption", tag("b", title), steps), picture, legend, class_="wide")
+    caption = tag("figcaption", tag("b", title), f" {steps}", ", left to right" if first < last else "")
+    return tag("figure", caption, picture, legend, class_="wide")
 
 
 def _squares(width: float, tallest: int) -> tuple[float, int]:

@@ -9,7 +9,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from skyrl_doctor.core.model import CORRECT, UNKNOWN_VALUE, Finding, Location, Outcome, Remedy, Severity, Status
+from skyrl_doctor.core.model import CORRECT, UNKNOWN_VALUE, Finding, Location, Outcome, Remedy, Role, Severity, Status
 from skyrl_doctor.core.record import record
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
@@ -94,7 +94,8 @@ def counts(outcomes: Sequence[Outcome]) -> str:
         (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")
         for severity in sorted(Severity, reverse=True)
     ]
-    parts += [(status[Status.SKIP], "skipped"), (status[Status.UNKNOWN], "unknown")]
+    waived = sum(outcome.status is Status.SKIP and bool(outcome.findings) for outcome in outcomes)
+    parts += [(status[Status.SKIP] - waived, "skipped"), (waived, "waived"), (status[Status.UNKNOWN], "unknown")]
     return ", ".join(f"{count} {word}" for count, word in parts if count) or "no checks"
 
 
@@ -113,9 +114,8 @@ class Layout:
 
     def header(self, report: Report) -> list[Line]:
         target = f"target {' '.join(report.printed_targets)}" if report.printed_targets else "no target"
-        return self.prose(
-            f"{report.version}, host {report.host}, role {'+'.join(report.roles)}, {target}", label="doctor:"
-        )
+        role = "any" if len(report.roles) == len(Role) else "+".join(report.roles)
+        return self.prose(f"{report.version}, host {report.host}, role {role}, {target}", label="doctor:")
 
     def findings_of(self, outcomes: Sequence[Outcome]) -> Iterator[Line]:
         """The findings and the unknown checks: a paragraph or, with -v, a block for each."""
@@ -202,8 +202,13 @@ class Layout:
 
     def verdict(self, report: Report) -> list[Line]:
         strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
+        skipped = [one for one in report.outcomes if one.status is Status.SKIP and not one.findings]
+        others = counts([one for one in report.outcomes if one not in skipped])
+        does = "does" if len(skipped) == 1 else "do"
+        option = "" if self.view.verbose or self.view.skips else ", see -v"
+        more = f"; {len(skipped)} {does} not apply here{option}" if skipped else ""
         return self.prose(
-            f"{report.verdict} ({counts(report.outcomes)}{strict}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({others}{more}{strict}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )

@@ -47,7 +47,7 @@ def test_the_findings_of_all_runs_are_printed_once_and_the_worst_status_counts(
     assert (code, made) == (
         1,
         """\
-_ _, role gpu+login+runtime, target 3 runs
+_ _, role any, target 3 runs
 
 ERROR    CFG004 trainer.nnodes exists already, and + only adds new keys; use
          trainer.nnodes=… or ++trainer.nnodes=…; fix: rename +trainer.nnodes to

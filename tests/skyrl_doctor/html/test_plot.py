@@ -1,21 +1,20 @@
 """Plots of few values: what a reader sees of one step, one value or a constant."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from job_samples import transcript
 from skyrl_doctor.html.plot import (
     GRID_HEIGHT,
-    HEIGHT,
-    LEFT,
-    WIDTH,
     Kind,
-    Series,
     _label,
     grid_plot,
-    line_plot,
-    stack_plot,
 )
+from skyrl_doctor.html.training import rollouts_section
+from skyrl_train.agent.journal import append
+from skyrl_train.contracts.rollout_summaries import read
 
 GOOD, BAD = Kind("solved", "solved"), Kind("failed", "with reward 0")
 SQUARE = re.compile(r"M([\d.]+),([\d.]+)h([\d.]+)v([\d.]+)h-([\d.]+)z")
@@ -45,28 +44,13 @@ def test_the_only_step_has_its_number() -> None:
     assert "Rollouts</b> step 7<" in str(grid_plot("Rollouts", [(7, [GOOD])]))
 
 
-def test_a_single_value_is_a_dot_at_its_own_label() -> None:
-    picture = str(line_plot("reward", Series("reward", ((3, 0.5),))))
-    dot = re.search(r'<circle class="dot" cx="([\d.]+)" cy="([\d.]+)" r="3"', picture)
-    assert dot is not None
-    assert "polyline" not in picture
-    assert "<b>reward</b> 0.5</figcaption>" in picture
-    assert [(float(found["y"]) - 4, found["text"]) for found in LABEL.finditer(picture)] == [(float(dot[2]), "0.5")]
-
-
-def test_a_constant_runs_at_its_own_label() -> None:
-    picture = str(line_plot("lr", Series("lr", ((1, 1e-6), (2, 1e-6), (3, 1e-6)))))
-    assert "<b>lr</b> 1e-06 at every step</figcaption>" in picture
-    heights = set(re.findall(r"[\d.]+,([\d.]+)", re.search(r'points="([^"]*)"', picture)[1]))  # type: ignore[index] # found below
-    labels = [(float(found["y"]) - 4, found["text"]) for found in LABEL.finditer(picture) if float(found["x"]) < LEFT]
-    assert labels == [(float(height), "1e-6") for height in heights]
-
-
-def test_the_parts_of_a_single_step_are_bars() -> None:
-    picture = str(stack_plot("seconds", [Series("update", ((1, 2.0),)), Series("rollout", ((1, 6.0),))]))
-    areas = [re.findall(r"([\d.]+),([\d.]+)", path) for path in re.findall(r' d="M([^"]*)Z"', picture)]
-    assert [len({x for x, _ in area}) for area in areas] == [2, 2]
-    assert all(0 < float(x) < WIDTH and 0 < float(y) < HEIGHT for area in areas for x, y in area)
+def test_rollouts_without_a_step_are_squares_and_no_curves(tmp_path: Path) -> None:
+    append(tmp_path / "some.jsonl", transcript())
+    summaries = [one for _, one in read(str(tmp_path / "some.jsonl")) if one is not None]
+    page = str(rollouts_section([(None, one) for one in summaries * 2]))
+    assert "Rollouts</b> without a step<" in page
+    assert len(SQUARE.findall(page)) == 2
+    assert "mean turns of a rollout" not in page
 
 
 @pytest.mark.parametrize(
