@@ -202,8 +202,9 @@ class Layout:
 
     def verdict(self, report: Report) -> list[Line]:
         strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
+        left_out = f"; {report.left_out}" if report.left_out else ""
         return self.prose(
-            f"{report.verdict} ({counts(report.outcomes)}{strict}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({counts(report.outcomes)}{strict}{left_out}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )
