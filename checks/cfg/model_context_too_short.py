@@ -90,7 +90,7 @@ def _context(model: ModelFiles) -> tuple[int, str]:
     if model.config is not None:
         config, label = model.text_config, model.label
     else:
-        from skyrl_train.memory.known import known_config  # only for a model that is not here
+        from skyrl_train.memory import known_config  # only for a model that is not here
 
         is_public = model.directory is None and not is_path(model.name)
         found = known_config(model.name) if is_public else None
