@@ -248,6 +248,7 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
         version=VERSION,
         host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
+        left_out="this machine was not examined" if options.structure_only else "",
         notes=tuple(
             map(
                 redact,

@@ -207,8 +207,9 @@ class Layout:
         does = "does" if len(skipped) == 1 else "do"
         option = "" if self.view.verbose or self.view.skips else ", see -v"
         more = f"; {len(skipped)} {does} not apply here{option}" if skipped else ""
+        left_out = f"; {report.left_out}" if report.left_out else ""
         return self.prose(
-            f"{report.verdict} ({others}{more}{strict}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({others}{more}{strict}{left_out}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )
