@@ -12,6 +12,7 @@ from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
 
 REF, C = "actor_rollout_ref.ref", "critic"
 LENGTHS = ("data.max_prompt_length", "data.max_response_length")
+LEGACY = ".".join(("trainer", "use_legacy_worker_impl"))  # of verl 0.5 to 0.7
 PADDED, PACKED = Span("", "0.8.0"), Span("0.8.0")
 
 
@@ -66,7 +67,7 @@ def _judge(
         limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model)
         if not (_is_count(limit) and _is_count(prompt) and _is_count(response)) or parallel is None or not is_used(own):
             return
-        if limit * parallel >= prompt + response or limit < 1 or own("trainer.use_legacy_worker_impl") == "disable":
+        if limit * parallel >= prompt + response or limit < 1 or own(LEGACY) == "disable":
             return
         least = -(-(prompt + response) // parallel)
         room = f"{limit} tokens" if parallel == 1 else f"{limit} tokens x {parallel} GPUs of a sequence"
