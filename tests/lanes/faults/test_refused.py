@@ -37,7 +37,7 @@ def test_two_slices_of_one_gpu(whole: Whole) -> None:
         "micro_batch_size_per_gpu = 8": "micro_batch_size_per_gpu = 4",
     }
     whole.launch(whole.config(steps=1, **two))
-    refused_in_job(whole, Role.TRAINER, "GPU002", "2 MIG slices", "expected 1", "gpus_per_node = 1", "config.toml:")
+    refused_at_login(whole, "GPU002", "gpus_per_node = 2", "only MIG slices", "gpus_per_node = 1", status=2)
 
 
 def test_images_without_tests(whole: Whole, tmp_path: Path) -> None:
