@@ -31,6 +31,10 @@ _COMMAND = re.compile(
 )
 """Of an agent's command, of a look at the repository, or of data."""
 _SERVER = re.compile(r"\b(?:serve|server|api_server|tensorboard|http\.server|sleep|tail|watch)\b")
+_OF_OUR_JOB = re.compile(
+    r"\bskyrl-train job: (?:trainer|runtime): (?:stopped by|the (?:trainer|runtime) job ended: stopped by)"
+)
+"""A job of a launch was stopped from outside: Slurm's line, or the signal's, says by whom."""
 _TROUBLE = re.compile(
     r"(?i)\b(?:fail(?:ed|ure|s)?|fatal|abort(?:ed|ing)?|giving up|gave up|can(?:no|')t|could(?: not|n't)|unable to|did(?: not|n't) (?:start|become|finish|respond|answer|complete|come|exit|return|get)|timed out|time-?out"
     r"|not found|no such|denied|refused|unauthorized|forbidden|invalid|unsupported|unrecogni[sz]ed|out of memory|disk full|quota exceeded|crashed|died"
@@ -55,6 +59,7 @@ def weigh_last_words(text: str, left: int = 0) -> Weight | None:
         or is_quotation(text)
         or matches_error(text)
         or is_of_shell(text)
+        or _OF_OUR_JOB.search(text)
     ):
         return None
     message = text[header.end :]

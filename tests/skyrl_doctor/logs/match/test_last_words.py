@@ -26,6 +26,8 @@ from skyrl_doctor.logs.match.last_words import weigh_last_words
         ("Giving up after 5 attempts", Weight.LAST_WORDS),
         ("Unable to open file /data/own.h5", Weight.LAST_WORDS),
         ("exit code: 0", None),
+        ("skyrl-train job: trainer: stopped by signal 15: cancelled with scancel", None),
+        ("skyrl-train job: runtime: the trainer job ended: stopped by signal 15: cancelled with scancel", None),
         ("request finished with status 200", None),
         ("0 errors, 0 failed, 12 passed", None),
         ("error rate: 0.2", None),
