@@ -12,15 +12,18 @@ from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.gather import Gathering
 from skyrl_doctor.core.registry import Registry
 from skyrl_doctor.facts.agent_packages import AgentPackages
+from skyrl_doctor.facts.gpu.devices import Gpus
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.interpreter import Interpreter
+from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.triton_build import TritonBuild
+from skyrl_doctor.facts.wandb import WandbLogin
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.remembered import RememberedMachine
 from skyrl_doctor.plan.model import Plan
 
-SLOW: tuple[type, ...] = (TritonBuild, Interpreter, AgentPackages)
-"""Facts that take a process of the training interpreter."""
+SLOW: tuple[type, ...] = (TritonBuild, Interpreter, AgentPackages, Gpus, WandbLogin, Podman)
+"""Facts that take a process."""
 
 
 def ask_ahead(

@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from skyrl_doctor.machine.redact import Redactor, secret_spans, secrets_of
 from skyrl_doctor.watch.follow.files import listing
@@ -24,6 +24,8 @@ LOG_BYTES = 4 << 20
 HEAD_BYTES = 1 << 20
 """Of a longer log the begin of this size is kept, and the end."""
 MOST_ROLLOUTS = 20_000
+TARGETS = "target"
+"""The directory of the configuration in a recording."""
 LEFT_OUT = "left_out.md"
 _WORD = re.compile(r"[a-z]{1,11}")
 """A secret that is a plain word is hidden only in its place: logs hold the word with its meaning."""
@@ -73,6 +75,23 @@ class Bundle:
         files.write_whole(path, data.encode("utf-8", "replace").decode(), mode=MODE, durable=False)
         self.left -= size
         self.written += 1
+
+
+def keep_targets(targets: Sequence[str], directory: str, environ: Mapping[str, str]) -> None:
+    """Copies the configuration that a recording was made with, without its secrets. OSError if it cannot write."""
+    bundle = Bundle(os.path.join(directory, TARGETS), Redactor.of(environ), left=len(targets) * FILE_BYTES)
+    for number, path in enumerate(targets):
+        if os.path.isfile(path):
+            text = bounded.read_text(path, most_bytes=FILE_BYTES, errors="replace")
+            bundle.add(os.path.join(str(number), os.path.basename(path)), text)
+
+
+def targets_in(directory: str) -> tuple[str, ...]:
+    """The configuration that a recording was made with."""
+    kept = os.path.join(directory, TARGETS)
+    numbers = sorted(filter(str.isdecimal, os.listdir(kept)), key=int) if os.path.isdir(kept) else []
+    folders = [os.path.join(kept, number) for number in numbers]
+    return tuple(os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder)))
 
 
 def collect(job_dir: str, directory: str, redact: Callable[[str], str], *, most_bytes: int) -> Bundle:

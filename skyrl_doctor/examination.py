@@ -135,7 +135,13 @@ def _context(machine: Machine, options: Options) -> Context:
 
 
 def _select(context: Context, options: Options) -> Selection:
-    return select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
+    return select(
+        context.checks,
+        wanted=options.selected,
+        ignored=options.ignored,
+        roles=context.roles.roles,
+        left_out=context.registry.checks,
+    )
 
 
 def _roles(machine: Machine, options: Options) -> Roles:
@@ -242,6 +248,7 @@ def _report(context: Context, gathering: Gathering, reader: Machine, options: Op
         version=VERSION,
         host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
+        left_out="this machine was not examined" if options.structure_only else "",
         notes=tuple(
             map(
                 redact,

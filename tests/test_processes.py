@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 RUNNERS = {
     "skyrl_doctor/machine/process.py": "the doctor's runner",
+    "skyrl_doctor/children/archive_index.py": "a program of its own in another interpreter: unpacks with zstd",
     "skyrl_doctor/children/archive_paths.py": "a program of its own in another interpreter: unpacks with zstd",
     "skyrl_doctor/children/triton_build.py": "a program of its own in another interpreter: runs the compiler",
     "skyrl_train/process.py": "the trainer's runner",

@@ -145,7 +145,8 @@ OPEN = (*(f"{key}." for key, value in VERL.items() if value == {}), "ray_kwargs.
 TABLES = frozenset(key.partition(".")[0] for key in (*OURS, *VERL, *PRIME, *(row.verl for row in KEYS)))
 BESIDE = {"verl": {"agent.trajectories": "skyrl_agent.num_trajectories"}}
 """Keys that a program beside verl adds to its tree."""
-OLD = frozenset(name for row in KEYS for name in row.older)
+OLD = frozenset(name for row in KEYS for name in row.older) | {"trainer.use_legacy_worker_impl"}
+"""Keys of older releases that a rule still reads."""
 
 
 def has(keys: Any, key: str) -> bool:

@@ -90,10 +90,12 @@ def our_commands(text: str, path: Path, root: Path) -> list[list[OurWord]] | Non
     return [[OurWord(word.text, word.unknown) for word in command.words] for command in script.commands]
 
 
-def _text_of(root: Path, folder: Path, name: str) -> str | None:
+def _text_of(root: Path, folder: Path, name: str) -> Source | None:
     """A file that the script sources, as the doctor finds it from the top of the checkout."""
     found = next((place for place in (root / name, folder / name) if place.is_file()), None)
-    return None if found is None else found.read_text(encoding="utf-8", errors="replace")
+    if found is None:
+        return None
+    return Source(str(found), found.read_text(encoding="utf-8", errors="replace"))
 
 
 def _dispatched(words: list[str], root: Path) -> tuple[int, str, str]:

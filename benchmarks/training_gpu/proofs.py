@@ -132,11 +132,12 @@ def make_toy_model(folder: Path) -> None:
         tiny.make(str(place))
 
 
-def begin_toy(bench: Bench) -> Run:
+def begin_toy(bench: Bench, name: str = "toy", **how: Any) -> Run:
     from cpu_stack.run import BROKEN
 
     folder = bench.folder / "toy"
-    return bench.begin("toy", toy.prepare(folder, on_cpu=bench.on_cpu), folder, more={BROKEN: str(folder / "broken")})
+    command = toy.prepare(folder, on_cpu=bench.on_cpu, name=name, **how)
+    return bench.begin(name, command, folder, more={BROKEN: str(folder / "broken")})
 
 
 def judged(bench: Bench, case: Case, run: Run) -> Found:

@@ -15,10 +15,18 @@ FIRST, LAST = 4, 4
 LEAST_RISE = 0.1
 
 
-def prepare(folder: Path, *, on_cpu: bool) -> list[str]:
+def prepare(
+    folder: Path,
+    *,
+    on_cpu: bool,
+    name: str = "toy",
+    mode: str = "sync",
+    seed: int | None = None,
+    save_every: int = -1,
+) -> list[str]:
     from cpu_stack.run import CONFIG, rows
 
-    job, loop = folder / "toy", folder / "toy_loops.yaml"
+    job, loop = folder / name, folder / f"{name}_loops.yaml"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "toy.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
     loop.write_text(f"- name: skyrl\n  _target_: cpu_stack.loop.DirectoryLoop\n  job_dir: {job}\n", encoding="utf-8")
@@ -26,7 +34,7 @@ def prepare(folder: Path, *, on_cpu: bool) -> list[str]:
     text = CONFIG.format(
         model=folder / "toy_model",
         tasks=folder / "toy.jsonl",
-        checkpoints=folder / "toy_checkpoints",
+        checkpoints=folder / f"{name}_checkpoints",
         job=job,
         steps=STEPS,
         advantage="grpo",
@@ -37,8 +45,9 @@ def prepare(folder: Path, *, on_cpu: bool) -> list[str]:
     text = text.replace("max_sequences = 8\n", f"max_sequences = {BATCH * N}\n").replace(
         "max_parallel = 4", "max_parallel = 32"
     )
+    text = text.replace("[trainer]\n", f'[trainer]\nmode = "{mode}"\n' + (f"seed = {seed}\n" if seed else ""))
     more = [word for word in cpu.WORDS if "free_cache_engine" not in word] if on_cpu else []
-    write_job(job, f"{text}save_every_steps = -1\nverl_overrides = {json.dumps(own + more)}\n")
+    write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))
 
 

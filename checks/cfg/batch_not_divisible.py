@@ -3,8 +3,9 @@
 ## What it does
 Counts the samples of a step (prompts times rollouts) and divides them over all GPUs; under Megatron over the copies of
 the model, which are the GPUs divided by tensor x pipeline x context parallel size. Compares the mini batch with the
-train batch. Under prime-rl, divides the batch into groups. verl skips the first two if `use_dynamic_bsz` is on. In a
-RunConfig it also divides each GPU's part of a mini batch into micro batches, because that trainer leaves out failed
+train batch. Under prime-rl, divides the batch into groups. With `use_dynamic_bsz`, verl before 0.9 (and later with
+`trainer.use_v1=False`) still divides the batch over the copies of the model after the first rollouts, and since 0.8 the mini
+batch in the first update. In a RunConfig it also divides each GPU's part of a mini batch into micro batches, because that trainer leaves out failed
 rollouts and fills up with padding.
 
 ## Why it breaks training
@@ -19,8 +20,9 @@ Use the next batch size that divides, which the finding names, or another number
     AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)
 """
 
+import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -29,7 +31,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Release
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import megatron_models
 from skyrl_train.config.batch import (
@@ -41,6 +43,7 @@ from skyrl_train.config.batch import (
     mini_batch_violations,
 )
 from skyrl_train.config.parallel import data_parallel_size
+from skyrl_train.config.releases import Span
 from skyrl_train.config.skyrl_batch import skyrl_batch_violations
 from skyrl_train.contracts.violation import Violation
 
@@ -57,7 +60,7 @@ KEYS = (
 
 SIGNATURES = (
     Signature(
-        pattern=r"only support equal chunk(?:\. Got size of DataProto (?P<rows>\d+) and chunk (?P<chunks>\d+))?",
+        pattern=r"only support equal (?:chunk|split)(?:\. Got size of DataProto (?P<rows>\d+) and chunk (?P<chunks>\d+))?",
         sample="AssertionError: only support equal chunk. Got size of DataProto 2 and chunk 8.",
         explain="verl cannot divide {rows} samples by {chunks} workers",
         remedy="The samples of a step are the prompts of a batch times the rollouts of each; the workers are the GPUs of the group, or the agent workers. Set `{key:data.train_batch_size}` so that the product divides. In validation, it is the rows of the last validation batch. If some samples were filtered out before, the filter has to keep a multiple of the number of workers.",
@@ -88,6 +91,22 @@ SIGNATURES = (
         versions="verl",
     ),
     Signature(
+        pattern=r"AssertionError: (?P<rows>\d{1,9}) % (?P<ranks>\d{1,6}) != 0",
+        sample="AssertionError: 500 % 8 != 0",
+        explain="verl cannot balance {rows} samples over {ranks} workers",
+        remedy="The samples of a step are the prompts of a batch times the rollouts of each. Set `{key:data.train_batch_size}` so that the product divides.",
+        keys=("data.train_batch_size",),
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"Got mini_batch_size=(?P<rows>\d+) and \S{0,40}get_data_parallel_size\(\)=(?P<ranks>\d+)",
+        sample="AssertionError: Got mini_batch_size=12 and self.engine.get_data_parallel_size()=8",
+        explain="a mini batch of {rows} samples does not divide over {ranks} workers",
+        remedy="Set `{key:actor.ppo_mini_batch_size}` so that it times the rollouts of a prompt divides.",
+        keys=("actor.ppo_mini_batch_size",),
+        versions="verl 0.8 and later",
+    ),
+    Signature(
         pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)AssertionError\W*$",
         sample="AssertionError",
         explain="the batch sizes do not match each other",
@@ -115,6 +134,9 @@ SKYRL_DEFAULTS = {
     "slurm.gpus_per_node": 0,
 }
 """Without a number of GPUs, whose default differs between versions, only the batch and the mini batch are compared."""
+PADS, NEVER = Span("0.9.0"), Span("0", "0")
+"""The releases whose trainer fills a batch up."""
+DIVIDES_MINI_BATCH = Span("0.8.0")
 TOKENS = "trainer.max_tokens_per_microbatch"
 PARALLEL = tuple(
     f"trainer.policy.megatron_config.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context")
@@ -154,9 +176,37 @@ def _of_skyrl(plan: Plan) -> Iterator[Violation]:
     )
 
 
+def _dynamic(plan: Plan) -> Iterator[Violation]:
+    """What verl still divides: its old trainer the batch, and the worker that came with 0.8 the mini batch."""
+    if plan.release is None:
+        raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on, so tokens fill the micro batches")
+    own = {key: plan.own[key].value for key in ("trainer.use_v1", "data.gen_batch_size") if key in plan.own}
+    pads = NEVER if own.get("trainer.use_v1") is False else PADS
+    batch, mini, n = (plan.integer(key) for key in ("data.train_batch_size", "actor.ppo_mini_batch_size", "rollout.n"))
+    ranks = _parts(plan)[1]
+    if batch is not None and n is not None and own.get("data.gen_batch_size") is None:
+        violations = batch_violations(batch=batch, n=n, devices=ranks, over=f"{ranks} data-parallel workers")
+        yield from _by_release(plan.release, violations, lambda version: not pads.holds(version))
+    if mini is not None and TAKES_ANY_BATCH not in plan.own:
+        violations = mini_batch_violations(batch=max(batch or mini, mini), mini_batch=mini, n=n or 1, ranks=ranks)
+        yield from _by_release(plan.release, violations, DIVIDES_MINI_BATCH.holds)
+
+
+def _by_release(
+    release: Release, violations: Iterator[Violation], refuses: Callable[[str], bool]
+) -> Iterator[Violation]:
+    """The violations that a release of the run refuses: warnings, with the releases that take it, if not all of them do."""
+    refused = [refuses(version) for version in release.versions]
+    if any(refused):
+        taken = release.taking(refuses)
+        for violation in violations:
+            yield dataclasses.replace(violation, message=f"{violation.message}{taken}", fatal=all(refused))
+
+
 def _samples(plan: Plan) -> Iterator[Violation]:
     if plan.flag("actor.dynamic_batch_size"):
-        raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on, so tokens fill the micro batches")
+        yield from _dynamic(plan)
+        return
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
     if batch is None:
         raise NotApplicable("the configuration sets no batch size")

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.images.needed import NeededImages
@@ -30,6 +31,34 @@ from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 BATCH = "data.train_batch_size"
+COMPARE = "Compare the path with the files on the node that reads it (`ls -l`): a relative path starts at the run's working directory, `~` and variables are not expanded in a quoted value, and nodes may not share this directory."
+KEYS = ("data.train_files", "data.val_files")
+
+SIGNATURES = (
+    Signature(
+        pattern=r"""Error: (?:\[Errno 2\] No such file or directory: |Unable to find |.{0,80}\b(?:does not exist|doesn't exist|not found): {0,2})['\"]?(?P<file>[^'\"\s]{1,300}\.(?:parquet|jsonl|arrow)(?:\.gz|\.zst)?)\b""",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/train.parquet'",
+        explain="the data file {file} does not exist where the run looks for it",
+        remedy=COMPARE,
+        versions="verl, datasets",
+        unless="(?i:cache|tmp)",
+    ),
+    Signature(
+        pattern=r"\bDataFilesNotFoundError: |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub",
+        sample="datasets.exceptions.DataFilesNotFoundError: No (supported) data files found in /data/gsm8k",
+        explain="the data set has no data files at this path or name",
+        remedy=COMPARE,
+        versions="datasets",
+    ),
+    Signature(
+        pattern=r"\bAssertionError: (?P<which>Train|Validation) dataloader is empty!",
+        sample="AssertionError: Train dataloader is empty!",
+        explain="the data files hold fewer rows than one batch takes, or the filter left out too many",
+        remedy="Lower `{key:data.train_batch_size}`, or raise `{key:data.max_prompt_tokens}`: longer prompts are filtered out.",
+        versions="verl",
+        keys=("data.train_batch_size", "data.max_prompt_tokens"),
+    ),
+)
 
 
 @check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="operator: only the user knows where the tasks are")

@@ -1,29 +1,35 @@
 """`max_model_len` exceeds the model's context.
 
 ## What it does
-Compares `max_model_len` with `max_position_embeddings` of the model's config.json, including rope scaling.
+Compares `max_model_len` with `max_position_embeddings` of the model's config.json, including rope scaling; of a public model
+that is not on this machine, with that of its name. Without `max_model_len`, the engine takes the model's own length: then
+compares prompt and response with it, under verl and SkyRL.
 
 ## Why it breaks training
-vLLM refuses to start; verl refuses before that.
+vLLM refuses to start; verl refuses before that. A prompt and response beyond the model's own length are refused by verl before
+0.7; since then verl, as SkyRL, cuts the replies at that length, and they end without an answer.
 
 ## How to fix
-Lower max_model_len to the model's own length, or use a model (or a rope_scaling) with a longer one.
+Lower max_model_len, or the longest response, to the model's own length, or use a model (or a rope_scaling) with a longer one.
 
 ## Example
     ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len
     (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.facts.model_files import ModelFiles, is_path
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_train.config.models import longest_context
+from skyrl_train.config.releases import Span
 
 CAUSE = "max_model_len exceeds the model's context"
 
@@ -53,22 +59,68 @@ TOPIC = Signature(
 )
 
 KEY = "rollout.max_model_len"
+VERL = "verl"
+
+
+PROMPT, LONGEST = "data.max_prompt_tokens", ("data.max_response_tokens", "rollout.max_tokens")
+REFUSES = Span("", "0.7.0")
+"""The releases of verl that assert that prompt and response fit."""
+STRETCHES = re.compile(r"rope|hf_overrides|max_position_embeddings")
+"""Settings that may give the engine a longer context than the model's file."""
 
 
 @check("CFG005", fix="skyrl_train/config/models.py")
 def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
     expected = plan.integer(KEY)
+    has, label = _context(model)
     if expected is None:
-        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
-    if model.config is None:
-        raise NotApplicable(f"{model.name} has no config.json on this machine")
-    has = longest_context(model.text_config)
-    if has is None:
-        raise NotApplicable(f"{model.label} has no max_position_embeddings")
-    if expected > has:
+        yield from _beyond_own_length(plan, model, has, label)
+    elif expected > has:
         yield config_finding(
             f"{plan.name(KEY)} is {expected}, but {model.name} has a context of {has} tokens; expected at most {has}",
             plan.place(KEY),
             plan.settings({KEY: str(has)}),
-            evidence=(f"{model.label}: max_position_embeddings",),
+            severity=Severity.ERROR if model.config is not None else Severity.WARNING,
+            evidence=(f"{label}: max_position_embeddings",),
+        )
+
+
+def _context(model: ModelFiles) -> tuple[int, str]:
+    """The model's context, and where it is known from. The file of a run's own may have another than the public model."""
+    if model.config is not None:
+        config, label = model.text_config, model.label
+    else:
+        from skyrl_train.memory import known_config  # only for a model that is not here
+
+        is_public = model.directory is None and not is_path(model.name)
+        found = known_config(model.name) if is_public else None
+        if found is None:
+            raise NotApplicable(f"{model.name} has no config.json on this machine")
+        inner = found.get("text_config")
+        config, label = inner if isinstance(inner, Mapping) else found, f"the public model {model.name}"
+    has = longest_context(config)
+    if has is None:
+        raise NotApplicable(f"{label} has no max_position_embeddings")
+    return has, label
+
+
+def _beyond_own_length(plan: Plan, model: ModelFiles, has: int, label: str) -> Iterator[Finding]:
+    """Prompt and response against the model's own length, which the engine takes without max_model_len."""
+    key = next((key for key in LONGEST if plan.find(key)), None)
+    prompt, response = plan.integer(PROMPT), plan.integer(key) if key else None
+    if key is None or prompt is None or response is None or not plan.is_of(VERL, SKYRL):
+        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
+    if any(STRETCHES.search(name) and value.written for name, value in plan.own.items()):
+        raise NotApplicable("max_model_len is not set, and a setting may stretch the model's context")
+    if prompt + response > has:
+        release = plan.release
+        severity = release.severity(REFUSES.holds) if release is not None and model.config is not None else None
+        ends = "verl refuses to start" if severity is Severity.ERROR else f"replies are cut at {has}"
+        yield config_finding(
+            f"prompt {prompt} + response {response} = {prompt + response} tokens, but {model.name} has a context of {has} tokens "
+            f"and {plan.name(KEY)} is not set; {ends}; expected a response of at most {max(0, has - prompt)}",
+            plan.place(key),
+            plan.settings({key: str(has - prompt)} if has > prompt else {}),
+            severity=severity or Severity.WARNING,
+            evidence=(f"{label}: max_position_embeddings",),
         )

@@ -63,6 +63,14 @@ SIGNATURES = (
         keys=("actor.sequence_parallel_size", "rollout.tensor_parallel_size"),
         versions="verl, torch",
     ),
+    Signature(
+        pattern=r"\bAssertionError: (?P<size>\d{1,6}) is not divisible by (?P<parts>\d{1,4})\s*$|\bis not divisible by weight quantization block",
+        sample="AssertionError: 28 is not divisible by 8",
+        explain="a size of the model ({size}) does not divide over the parallel ranks ({parts})",
+        remedy="Choose a tensor parallel size that divides the attention heads, the key-value heads and the hidden sizes of the model's config.json (`{key:rollout.tensor_parallel_size}`).",
+        versions="vllm, sglang, megatron",
+        keys=("rollout.tensor_parallel_size",),
+    ),
 )
 
 VERL = "actor_rollout_ref.rollout"
@@ -111,7 +119,7 @@ def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
             f"{name.removesuffix('_model')} {size}" for name, size in zip(names, sizes, strict=True) if size > 1
         )
         yield config_finding(
-            f"one server of the rollout takes {text} parallel = {math.prod(sizes)} GPUs, but the run has {gpus} GPUs; expected a number that divides {gpus}",
+            f"one rollout server takes {math.prod(sizes)} GPUs ({text} parallel), which does not divide the {gpus} GPUs of the run; use sizes with a product that divides {gpus}",
             plan.place(TENSOR),
         )
 

@@ -3,7 +3,9 @@
 ## What it does
 Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
 micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
-temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. Of SkyRL's `validate_cfg` and of prime-rl's
+temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. With dynamic batches, compares each limit of
+tokens with the longest sequence: before verl 0.8 every batch is padded to it, since then the first reply of that length is
+refused, which is a warning. Of SkyRL's `validate_cfg` and of prime-rl's
 validators it applies some, where each setting of the rule is written; a program of the user's own with SkyRL's keys gets a
 warning, since it may check its settings in another way. Whether batches divide is CFG002's.
 
@@ -36,6 +38,14 @@ from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
 from skyrl_train.config.verl_refusals import RULES
 
 SIGNATURES = (
+    Signature(
+        pattern=r"max_token_len must be greater than the sequence length(?:\. Got max_token_len=(?P<limit>\d+) and max_seq_len=(?:tensor\()?(?P<length>\d+))?",
+        sample="AssertionError: max_token_len must be greater than the sequence length. Got max_token_len=1024 and max_seq_len=1536",
+        explain="a dynamic batch has room for {limit} tokens, but a sequence has {length}",
+        remedy="Set `{key:actor.max_tokens_per_gpu}`, and the limits of the log-probs and of the critic, to at least the longest prompt and response together. Sequence parallelism multiplies the limit.",
+        keys=("actor.max_tokens_per_gpu",),
+        versions="verl",
+    ),
     Signature(
         pattern=r"\] You have set both '(?P<total>[\w.]{1,120})' AND '(?P<per_gpu>[\w.]{1,120})'",
         sample="ValueError: [actor] You have set both 'actor.ppo_micro_batch_size' AND 'actor.ppo_micro_batch_size_per_gpu'. Please remove 'actor.ppo_micro_batch_size'",
@@ -80,6 +90,8 @@ def settings_contradict(plan: Plan) -> Iterator[Finding]:
     for rule in _rules(plan):
         plain = Severity.ERROR if program is None and rule.is_certain else Severity.WARNING
         severity = plain if release is None else release.severity(rule.span.holds)
+        if severity is Severity.ERROR and not rule.is_certain:
+            severity = Severity.WARNING
         if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
             continue
         for refusal in rule.judge(own):

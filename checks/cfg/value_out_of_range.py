@@ -49,7 +49,7 @@ VERL = "verl"
 @check("CFG010", fix="skyrl_train/config/ranges.py")
 def value_out_of_range(plan: Plan) -> Iterator[Finding]:
     if required(plan).is_of(RUN_CONFIG):
-        raise NotApplicable("a RunConfig has its own ranges, which CFG004 compares")
+        raise NotApplicable("CFG004 checks the ranges of a run.toml")
     for key, allowed in RANGES.items():
         found = plan.values.get(key)
         if found is None or found.unknown or found.value is None:

@@ -94,6 +94,8 @@ def resume_finds_nothing(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
         yield from _named(plan, there)
     elif mode != AUTO:
         raise NotApplicable(f"{plan.name(RESUME)} is {mode!r}, so no checkpoint is loaded")
+    elif there.unknown:
+        raise NotApplicable(there.unknown)
     elif there.found and plan.is_of(OWN):
         yield from _ours(plan, there)
     elif there.found:

@@ -37,4 +37,12 @@ SIGNATURES = (
         versions="verl, transformers",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"Error: .{0,200}(?:not found in your environment: [\w, ]{0,80}\bflash_attn\b|\b[Ff]lash[_ -]?[Aa]tt(?:ention|n)(?:[ _-]?\d)? (?:package )?(?:is|was) not (?:installed|found)\b)",
+        sample="ImportError: This modeling file requires the following packages that were not found in your environment: flash_attn. Run `pip install flash_attn`",
+        explain="the model's code needs FlashAttention, and its package is not installed",
+        remedy=INSTALL,
+        versions="transformers",
+        last_resort=True,
+    ),
 )

@@ -1,4 +1,4 @@
-"""A compiled extension does not load with the installed torch.
+"""A compiled extension does not load with the installed torch or on this system.
 
 ## What it does
 If the training interpreter has torch, imports torch there and loads each installed compiled extension of vLLM,
@@ -36,7 +36,7 @@ SIGNATURES = (
         versions="flash-attn",
     ),
     Signature(
-        pattern=r"\.so[\w.]{0,20}: undefined symbol: |DLL load failed while importing",
+        pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b|DLL load failed while importing",
         sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
         explain=CAUSE,
         versions="torch",

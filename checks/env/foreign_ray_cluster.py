@@ -98,6 +98,13 @@ SIGNATURES = (
         versions="ray 1",
         at_least=2,
     ),
+    Signature(
+        pattern=r"\bConnectionError: ray client connection timeout\b",
+        sample="ConnectionError: ray client connection timeout",
+        explain="no Ray cluster answers at the address that the run connects to",
+        remedy="Compare the address (`ray://HOST:10001`, `RAY_ADDRESS`) with that of the running cluster (`ray status` on its node), and look whether the node reaches this port.",
+        versions="ray",
+    ),
 )
 
 TOPIC = Signature(

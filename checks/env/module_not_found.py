@@ -17,12 +17,32 @@ Install the package into the interpreter that the traceback shows. A module of y
 
 from skyrl_doctor.core.signature import Signature
 
+CAUSE = "Python does not find the module `{module}` in the environment of this process"
+REMEDY = "Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it."
+
 SIGNATURES = (
     Signature(
         pattern=r"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})'",
         sample="ModuleNotFoundError: No module named 'joblib'",
-        explain="Python does not find the module `{module}` in the environment of this process",
-        remedy="Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it.",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="python",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception)\b|\b(?:error|ERROR|[Ff]ailed|[Uu]nable)\b)[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
+        sample="ray.exceptions.RaySystemError: System error: No module named 'environment'",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="python, ray",
+        unless=r"(?i:warn|optional|ignor|skip)",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"^(?:\S{0,200}/)?python[\d.]{0,5}t?(?:\.exe)?: No module named (?P<module>(?!flash_attn)'?[\w.]{1,120}'?)\s*$",
+        sample="/usr/bin/python3: No module named verl.trainer",
+        explain="Python does not find the module `{module}` that it should run (`python -m`)",
+        remedy="Install its package into the interpreter at the start of the line, or start the run with the interpreter of the environment that has it.",
         versions="python",
         last_resort=True,
     ),

@@ -1,7 +1,8 @@
-"""The loaded GPU driver and its libraries have different versions.
+"""The loaded GPU driver does not fit its libraries, or is too old for torch.
 
 ## What it does
-Finds NVML's and the driver's messages that the library in use is not the one of the loaded kernel module.
+Finds NVML's and the driver's messages that the library in use is not the one of the loaded kernel module, and CUDA's
+messages that the driver is older than the CUDA version of a package.
 
 ## Why it breaks training
 nvidia-smi, NCCL and vLLM refuse to work with the GPUs of the node. Mostly the driver's packages were updated while the
@@ -10,6 +11,7 @@ old kernel module stayed loaded, or a container brings its own copy of the drive
 ## How to fix
 The node needs a reboot, or its kernel modules must be loaded again: submit with `--exclude=NODE` and tell the
 administrators. In a container, remove a directory with `libnvidia-ml.so` or `cuda/compat` from `LD_LIBRARY_PATH`.
+A driver that is too old for torch: install torch for the CUDA version that `nvidia-smi` prints.
 
 ## Example
     Failed to initialize NVML: Driver/library version mismatch
@@ -41,5 +43,12 @@ SIGNATURES = (
         remedy="Remove `cuda/compat` from `LD_LIBRARY_PATH` (or use an image with a CUDA no newer than the driver). If the host fails too, the node needs a reboot.",
         versions="cuda",
         refines=("GPU002",),
+    ),
+    Signature(
+        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
+        sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
+        explain="the GPU driver is older than the CUDA version of torch",
+        remedy="`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too.",
+        versions="torch",
     ),
 )

@@ -105,6 +105,22 @@ SIGNATURES = (
         versions="cython, cmake, ld",
     ),
     Signature(
+        pattern=r"\S{0,120}/tmp(?:\w{0,40}|/\S{1,80})/(?:main|launcher|cuda_utils|__triton_launcher)\.c(?:pp)?:\d{1,5}(?::\d{1,5})?: (?:fatal )?error: ",
+        sample="/scratch/tmp23j1qrsv/main.c:6:23: fatal error: stdatomic.h: No such file or directory",
+        explain="the C compiler that Triton started cannot compile its helper",
+        remedy="Use a newer compiler with its own headers (`gcc --version`, `module load gcc`; `CC` names the one that Triton takes).",
+        versions="triton",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bCalledProcessError: Command '\['[^'\n]{0,200}(?:gcc|cc|clang)', '[^'\n]{1,200}/main\.c', ",
+        sample="torch._inductor.exc.InductorError: CalledProcessError: Command '['/usr/lib64/ccache/gcc', '/tmp/tmp23j1qrsv/main.c', '-O3', '-shared', '-fPIC']' returned non-zero exit status 1.",
+        explain="the C compiler that Triton started failed; its own lines above have the reason",
+        remedy=f"Compile a small C program with the same compiler on this node. {COMPILER} {HEADERS}",
+        versions="triton",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\bCalledProcessError: Command '\['[^'\n]{0,200}(?:gcc|cc|clang)', ",
         near=r"triton/runtime/build\.py",
         within=6,

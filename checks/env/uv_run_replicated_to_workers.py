@@ -3,6 +3,7 @@
 ## What it does
 Looks for `uv run` in the plan's launcher and among the parent processes of the doctor. Then checks whether
 `RAY_ENABLE_UV_RUN_RUNTIME_ENV` leaves Ray's hook on: unset, `1` and `true` mean on, every other value means off.
+A run that sets `runtime_env.py_executable` to `uv run` asks for it, and has no finding.
 
 ## Why it breaks training
 Ray 2.47 and later start each worker through the same `uv run` command in a copy of the working directory. Every
@@ -32,6 +33,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.ray import HOOK, UV_HOOK, UV_SWITCH, is_true, is_uv_run, uv_hook_is_on
 
 KEY = "python.launcher"
+PY_EXECUTABLE = "runtime_env.py_executable"
 _SHOWN_ARGUMENTS = 6
 _OWN_NAMES = ("skyrl-doctor", "skyrl_doctor")
 
@@ -43,6 +45,8 @@ def uv_run_replicated_to_workers(
     if all(dialect.startswith("prime") for dialect in plan.dialect.split("+")):
         raise NotApplicable("prime-rl starts no Ray")
     if not uv_hook_is_on(environ):
+        return
+    if _is_asked_for(plan):
         return
     launcher = plan.find(KEY)
     if launcher is not None and is_uv_run(str(launcher.value).split()):
@@ -58,6 +62,12 @@ def uv_run_replicated_to_workers(
     if is_ours:
         who += " (it started the doctor; this matters only if the trainer starts the same way)"
     yield _finding(who, environ, Severity.INFO if is_ours else _severity(environ, plan), None)
+
+
+def _is_asked_for(plan: Plan) -> bool:
+    """Whether the run itself tells Ray to start workers with `uv run`, as verl's example of uv does."""
+    given = (value.value for key, value in plan.own.items() if key.endswith(PY_EXECUTABLE))
+    return any(is_uv_run(str(value).split()) for value in given)
 
 
 def _severity(environ: Environ, plan: Plan) -> Severity:

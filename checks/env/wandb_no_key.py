@@ -69,6 +69,13 @@ SIGNATURES = (
         explain=NO_VALID_KEY,
         versions="any",
     ),
+    Signature(
+        pattern=r"wandb\.errors.{0,80}do not have permission to access the requested resource",
+        sample="wandb.errors.CommError: It appears that you do not have permission to access the requested resource. Please reach out to the project owner to grant you access.",
+        explain="the W&B key of this process has no access to the entity or project",
+        remedy="Compare the entity and the project with those of the account (`wandb login --relogin` shows it), or log offline: `export WANDB_MODE=offline`.",
+        versions="wandb",
+    ),
 )
 
 TOPIC = Signature(

@@ -94,7 +94,7 @@ SIGNATURES = (
         versions="nvidia driver",
     ),
     Signature(
-        pattern=r"\buncorrectable (?P<kind>ECC|NVLink) error\b|\bcudaErrorECCUncorrectable\b|\bCUDA_ERROR_ECC_UNCORRECTABLE\b",
+        pattern=r"\buncorrectable (?P<kind>ECC|NVLink) error\b|\bCUDA error: (?P<other>hardware stack) error\b|\bcudaErrorECCUncorrectable\b|\bCUDA_ERROR_ECC_UNCORRECTABLE\b",
         sample="RuntimeError: CUDA error: uncorrectable ECC error encountered",
         explain="a GPU has a memory or link error that it cannot correct: hardware, not your configuration",
         remedy=EXCLUDE,

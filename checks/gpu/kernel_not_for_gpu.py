@@ -27,6 +27,14 @@ SIGNATURES = (
         versions="cuda",
     ),
     Signature(
+        pattern=r"\bwith CUDA capability (?P<found>sm_\d{2,3}) is not compatible with the current PyTorch installation",
+        sample="NVIDIA RTX A6000 with CUDA capability sm_86 is not compatible with the current PyTorch installation.",
+        explain="the installed torch has no kernels for this GPU ({found})",
+        remedy="Install a build of torch for this GPU generation (`python -c 'import torch; print(torch.cuda.get_arch_list())'` prints those of the installed one).",
+        versions="torch",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"Bfloat16 is only supported on GPUs with compute capability of at least (?P<needed>\d+\.\d)\. Your (?P<gpu>.{1,60}?) GPU has compute capability (?P<found>\d+\.\d)",
         sample="ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for example: --dtype=half.",
         explain="bfloat16 needs compute capability {needed}; this {gpu} has {found}",
@@ -48,17 +56,24 @@ SIGNATURES = (
         versions="vllm, flash-attn, flashinfer",
     ),
     Signature(
-        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
-        sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
-        explain="the GPU driver is older than the CUDA version of torch",
-        remedy="`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too.",
-        versions="torch",
-    ),
-    Signature(
         pattern=r"provided PTX was compiled with an unsupported toolchain|\bcudaErrorUnsupportedPtxVersion\b",
         sample="RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.",
         explain="the GPU driver is older than the CUDA version that this package was built with",
         remedy="Install the package's build for the CUDA version that `nvidia-smi` prints, or ask for a newer driver.",
         versions="cuda",
+    ),
+    Signature(
+        pattern=r"\bptxas fatal {0,5}: Value '(?P<arch>sm_\w{2,5})' is not defined|\bnot supported in this architecture\b",
+        sample="ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'",
+        explain="the compiler of this Triton or CUDA does not know this GPU, or the GPU lacks the number format",
+        remedy="New GPU: update Triton and CUDA (`TRITON_PTXAS_PATH` may name a newer ptxas). A format such as fp8e4nv needs compute capability 8.9 (L40S, H100): choose another format or GPU.",
+        versions="triton, cuda",
+    ),
+    Signature(
+        pattern=r"\bThe quantization method (?P<method>\S{1,40}) is not supported for the current GPU\. Minimum capability: (?P<needed>\d{2,3})\. Current capability: (?P<found>\d{2,3})",
+        sample="ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 80.",
+        explain="the quantisation {method} needs compute capability {needed}, and this GPU has {found}",
+        remedy="Use the model without this quantisation, or request a newer GPU.",
+        versions="vllm",
     ),
 )

@@ -84,7 +84,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No CUDA GPUs are available|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
+        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
         remedy=REQUEST,
@@ -142,7 +142,8 @@ def mig_gpu_count(
     elif min(counted, len(devices)) < expected:
         yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", expected, plan)
     elif len(devices) > expected:
-        yield _idle(len(devices), expected, plan)
+        slices = sum(isinstance(device, Slice) for device in devices)
+        yield _idle_slices(slices, len(devices), expected, plan) if slices else _idle(len(devices), expected, plan)
 
 
 def _finding(seen: str, expected: int, plan: Plan) -> Finding:
@@ -180,6 +181,23 @@ def _idle(found: int, expected: int, plan: Plan) -> Finding:
             kind=RemedyKind.FIX_CONFIG,
             summary="request only as many GPUs as the plan uses, or plan for all",
             settings=plan.settings({PLANNED: str(found)}),
+        ),
+    )
+
+
+def _idle_slices(slices: int, found: int, expected: int, plan: Plan) -> Finding:
+    """Without the advice to plan for all: slices cannot train together."""
+    seen = _count(slices, "MIG slice")
+    if slices < found:
+        seen = f"{_count(found - slices, 'GPU')} and {seen}"
+    return Finding(
+        message=f"{plan.name(PLANNED)} = {expected}, but this step has {seen}; {found - expected} would stay idle",
+        severity=Severity.INFO,
+        location=plan.place(PLANNED),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="request one slice from Slurm, not --exclusive",
+            commands=("#SBATCH --gres=gpu:1",),
         ),
     )
 

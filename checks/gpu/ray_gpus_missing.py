@@ -81,7 +81,7 @@ SIGNATURES = (
         versions="verl",
     ),
     Signature(
-        pattern=r"(?:[Nn]ot enough|[Ii]nsufficient) (?:GPUs?\b|(?:GPU |cluster )?resources to (?:allocate|launch|create|place|schedule)\b)|\b[Yy]ou requested gpu|\b[Rr]equest(?:ed|s) \d{1,5} (?:physical )?GPUs?\b.{0,60}\bonly \d|exceeds (?:the )?(?:number of )?available GPUs",
+        pattern=r"(?:[Nn]ot enough|[Ii]nsufficient) (?:GPUs?\b|(?:GPU |cluster )?resources to (?:allocate|launch|create|place|schedule)\b)|\b[Yy]ou requested (?:gpu|GPUs?: \[)|\b[Rr]equest(?:ed|s) \d{1,5} (?:physical )?GPUs?\b.{0,60}\bonly \d|exceeds (?:the )?(?:number of )?available GPUs",
         sample="ValueError: Not enough resources to allocate 4 placement groups, only created 2 placement groups.",
         explain=CAUSE,
         remedy=REMEDY,
@@ -103,6 +103,25 @@ SIGNATURES = (
         versions="vllm, ray",
         at_least=2,
         fatal=False,
+    ),
+    Signature(
+        pattern=r"\{[^{}\n]{0,120}'GPU(?:_group\w{0,80})?': \d[^{}\n]{0,200}\}(?: \* \d{1,6} \(\w{1,20}\))?: {1,3}\d{1,6}\+? pending (?:placement groups|tasks/actors)",
+        near=r"\bDemands:",
+        within=30,
+        unless_above=r"\b(?:[1-9]\d{0,5}(?:\.\d{1,16})?|0\.\d{0,16}[1-9]\d{0,16})/\d[\d.]{0,12} GPU\b",
+        sample=" {'GPU': 1.0, 'CPU': 1.0} * 1 (PACK): 2+ pending placement groups",
+        explain="work that asks for a GPU waits, and the Ray cluster has none, or fewer than one piece of work asks for",
+        remedy=REMEDY,
+        versions="ray",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bIt requires \{[^\n]{0,80}\bGPU\b[^\n]{0,400}\b(?:only has remaining|cannot provide|no nodes in the cluster that can provide)\b",
+        sample="The actor or task with ID ff01 cannot be scheduled right now. It requires {GPU: 1.000000}, {CPU: 1.000000} for placement, but this node only has remaining {CPU: 8.000000}.",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="ray 1",
+        last_resort=True,
     ),
 )
 

@@ -1,9 +1,13 @@
-"""Images are missing in the archive, or exceed Docker Hub's pull limit.
+"""Images have no usable archive, or exceed Docker Hub's pull limit.
 
 ## What it does
 Lists the images of the dataset that are not in the store. If the plan names an archive directory, each must have an
 archive there. Otherwise it counts the pulls from Docker Hub and looks for a stored login. A login node has no store of the job, so
 there each image must have an archive if the directory can be read.
+
+Of each archive the beginning and the index are read, of all together within five seconds: a file that is empty, cut off, no
+tar, or a tar into which no image was saved cannot be loaded. Layers are not read, and of a compressed archive only the first
+16 MiB. What cannot be judged, such as zstd without the program `zstd`, is reported as information.
 
 ## Why it breaks training
 Without a login, Docker Hub allows 100 pulls in six hours for each IP address, and a whole cluster often has one
@@ -12,14 +16,15 @@ after another. A row with an image that does not exist always fails.
 
 ## How to fix
 Run `podman login docker.io` and `skyrl-train images pull` before the job, or keep archives in a shared directory
-(`sandbox.image_archive`). Remove the rows without an image.
+(`sandbox.image_archive`). Save a damaged archive again with `podman save`; `podman export` saves no image. Remove the
+rows without an image.
 
 ## Example
     toomanyrequests: You have reached your pull rate limit
     manifest unknown
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from checks.img.shared import listed
 from skyrl_doctor.core.check import check
@@ -27,11 +32,13 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.images.archive_indexes import ArchiveFault, ArchiveIndexes
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.sandbox.supply import (
     ANONYMOUS_PULLS,
     PULL_WINDOW_H,
@@ -52,7 +59,7 @@ SIGNATURES = (
         versions="docker, podman",
     ),
     Signature(
-        pattern=r"\bmanifest unknown\b|\bimage not known\b|pull access denied|requested access to the resource is denied",
+        pattern=r"\bmanifest unknown\b|\bimage not known\b|\b(?:404|500) (?:Client|Server) Error\b.{1,60} for url: http\+docker://\S{1,120}/images/create\?|pull access denied|requested access to the resource is denied",
         sample="Error: initializing source docker://docker.io/namanjain12/orange3_final:df34d90: reading manifest df34d90 in docker.io/namanjain12/orange3_final: manifest unknown",
         explain="no image has this name; remove the row or build the image",
         versions="docker, podman",
@@ -108,10 +115,17 @@ TOPIC = Signature(
 
 @check("IMG009", roles=[Role.LOGIN, Role.RUNTIME], fix="skyrl_train/contracts/sandbox/supply.py")
 def image_absent_or_rate_limited(
-    plan: Plan, needed: NeededImages, stored: StoredImages | None, supply: ImageSupply, roles: Roles
+    plan: Plan,
+    needed: NeededImages,
+    stored: StoredImages | None,
+    supply: ImageSupply,
+    indexes: ArchiveIndexes | None,
+    roles: Roles,
 ) -> Iterator[Finding]:
     if stored is None or Role.RUNTIME not in roles:
         yield from _not_archived(plan, needed, supply, roles)
+        severity = Severity.ERROR if roles.asked else Severity.WARNING
+        yield from _unusable(plan, supply, indexes, needed.references, severity)
         return
     absent = [needed.references[name] for name in stored.absent]
     if not supply.archive:
@@ -135,6 +149,35 @@ def image_absent_or_rate_limited(
             summary="save them there, or remove their rows",
             evidence=(f"expected {archive_stem(missing[0])}.tar or similar",),
         )
+    yield from _unusable(plan, supply, indexes, stored.absent, Severity.ERROR)
+
+
+def _unusable(
+    plan: Plan, supply: ImageSupply, indexes: ArchiveIndexes | None, wanted: Collection[str], severity: Severity
+) -> Iterator[Finding]:
+    """The archives of wanted images that cannot be loaded, and those that could not be judged."""
+    if indexes is None:
+        return
+    bad, unread = ([one for one in some if one.image in wanted] for some in (indexes.bad, indexes.unread))
+    if bad:
+        yield config_finding(
+            f"{amount(len(bad), 'archive')} in {supply.archive} cannot be loaded: {_told(bad)}",
+            plan.place(KEY),
+            summary="save these images again with `podman save`, or remove their rows",
+            severity=severity,
+        )
+    late = indexes.of - indexes.read
+    if unread or late:
+        yield config_finding(
+            f"{amount(len(unread) + late, 'archive')} in {supply.archive} could not be checked: {_told(unread) or f'only {indexes.read} were read within the limits'}",
+            plan.place(KEY),
+            summary="to check an archive, run `podman load --input ARCHIVE`",
+            severity=Severity.INFO,
+        )
+
+
+def _told(faults: Sequence[ArchiveFault]) -> str:
+    return listed([f"{one.file} {one.why}" for one in faults])
 
 
 def _not_archived(plan: Plan, needed: NeededImages, supply: ImageSupply, roles: Roles) -> Iterator[Finding]:

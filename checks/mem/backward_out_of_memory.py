@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 CAUSE = "the update's logits and activations did not fit on the GPU"
 SMALLER = "Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit), turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs."
 LATER = "the GPU ran out of memory after steps that fitted: a longer batch than before, or memory that grows"
-LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches). Where vLLM does not sleep, or has GPUs of its own, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` leaves fewer gaps. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
+LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches). If vLLM keeps its memory between steps, or runs on other GPUs, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` leaves fewer gaps. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
 KEYS = (
     "actor.micro_batch_size_per_gpu",
+    "actor.dynamic_batch_size",
+    "actor.max_tokens_per_gpu",
     "data.max_prompt_tokens",
     "data.max_response_tokens",
     "rollout.gpu_memory_utilization",

@@ -30,6 +30,8 @@ CAUSE = "gpu_memory_utilization leaves vLLM too little memory for the KV cache o
 
 KEYS = (
     "rollout.gpu_memory_utilization",
+    "data.max_prompt_tokens",
+    "data.max_response_tokens",
     "rollout.max_model_len",
     "rollout.max_sequences",
     "rollout.tensor_parallel_size",

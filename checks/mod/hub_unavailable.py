@@ -1,8 +1,8 @@
 """The model hub refused or failed a download, or is not reachable.
 
 ## What it does
-Finds answers 429 (too many requests) and 5xx (the hub's own failure) of Hugging Face or ModelScope, and connections to
-them that fail.
+Finds answers 429 (too many requests) and 5xx (the hub's own failure) of Hugging Face or ModelScope, models that need a
+licence or a token, and connections that fail.
 
 ## Why it breaks training
 Every rank of every job asks the hub for the same files. Many jobs behind one address reach its limit, and a short
@@ -23,9 +23,26 @@ OFFLINE = "Download once on the login node (`hf download ORG/NAME`) and run the 
 UNREACHABLE = "this node cannot reach the hub"
 PROXY = f"{OFFLINE} Use the same `HF_HOME` in both. Where nodes reach the network through a proxy, set `HTTPS_PROXY`."
 
+ACCESS = "Accept the model's licence on its page, and set `HF_TOKEN` of that account in the environment of all workers."
 KEYS = ("model.path",)
 
 SIGNATURES = (
+    Signature(
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted\b|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
+        sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
+        explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
+        remedy=ACCESS,
+        versions="transformers, huggingface_hub",
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=rf"\b401 Client Error: Unauthorized for url: {HUB}/api/whoami|\b(?:Invalid user token|Invalid credentials in Authorization header|User Access Token \".{{1,80}}\" is expired)",
+        sample="requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/whoami-v2",
+        explain="the hub does not accept the token of this job: it is wrong, expired or revoked",
+        remedy="Make a token at https://huggingface.co/settings/tokens and set it as `HF_TOKEN` in the environment of all workers, or unset `HF_TOKEN` and remove `~/.cache/huggingface/token` for public models.",
+        versions="huggingface_hub",
+        refines=("MOD003",),
+    ),
     Signature(
         pattern=rf"\b(?P<status>5\d\d) Server Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 5\d\d\b",
         sample="huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out for url: https://huggingface.co/api/models/Qwen/Qwen2.5-7B",
@@ -77,5 +94,13 @@ SIGNATURES = (
         remedy=PROXY,
         versions="huggingface_hub",
         refines=("MOD003",),
+    ),
+    Signature(
+        pattern=r"\bThere was a specific connection error when trying to load\b|\bCAS service error\b",
+        sample="OSError: There was a specific connection error when trying to load Qwen/Qwen2.5-7B:",
+        explain="the hub or its storage did not answer a download",
+        remedy=PROXY,
+        versions="transformers, huggingface_hub",
+        last_resort=True,
     ),
 )

@@ -27,7 +27,6 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
 
 SPELLING = "Compare the name with https://huggingface.co/ORG/NAME. A directory needs a leading `/` or `./` and must exist on the node that reads it. Nodes without network: `hf download ORG/NAME` on the login node."
-ACCESS = "Accept the model's licence on its page, and set `HF_TOKEN` of that account in the environment of all workers."
 FETCH = "Download it on a node with network (`hf download ORG/NAME`), with the same `HF_HOME` as the job, and set `HF_HUB_OFFLINE=1` in the job."
 COPY = "Copy or download the whole directory again: config.json, tokenizer files and all files that model.safetensors.index.json names."
 CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"
@@ -67,13 +66,6 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=SPELLING,
         versions="vllm, huggingface_hub",
-    ),
-    Signature(
-        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b",
-        sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
-        explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
-        remedy=ACCESS,
-        versions="transformers, huggingface_hub",
     ),
     Signature(
         pattern=r"\bRepositoryNotFoundError\b",

@@ -39,7 +39,7 @@ SIGNATURES = (
         versions="transformers, vllm",
     ),
     Signature(
-        pattern=r"tokenizer\.chat_template is not set and no template argument was passed",
+        pattern=r"tokenizer\.chat_template is not set and no template argument was passed|default chat template is no longer allowed, so you must provide",
         sample="ValueError: Cannot use chat template functions because tokenizer.chat_template is not set and no template argument was passed!",
         explain="the model's tokenizer has no chat template",
         remedy="Use the instruct model, or put a `chat_template.jinja` next to its tokenizer.",
@@ -64,6 +64,15 @@ SIGNATURES = (
         remedy="Send no second system message and no two messages of one role in a row, or start the server with another template (llama-server: `--jinja --chat-template-file FILE`).",
         versions="llama.cpp",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"jinja2\.exceptions\.(?:UndefinedError|TemplateRuntimeError|TemplateSyntaxError|SecurityError): (?P<why>.{1,200})",
+        sample="jinja2.exceptions.UndefinedError: 'dict object' has no attribute 'content'",
+        explain="the model's chat template failed: {why}",
+        remedy="Compare the fields of the messages with those that the template reads (`chat_template.jinja`, or `chat_template` in tokenizer_config.json). A syntax error: transformers or Jinja is older than the template.",
+        versions="transformers, vllm",
+        near=r"apply_chat_template|chat_template_utils|render_jinja_template|chat_template",
+        within=60,
     ),
 )
 

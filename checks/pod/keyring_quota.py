@@ -20,7 +20,7 @@ from skyrl_doctor.core.signature import Signature
 
 SIGNATURES = (
     Signature(
-        pattern=r"(?:create keyring .{0,140}|session key(?:ring)?\b.{0,80}): ?(?i:disk quota exceeded)",
+        pattern=r"(?:create keyring .{0,140}|join keyctl .{0,140}|session key(?:ring)?\b.{0,80}): ?(?i:disk quota exceeded)",
         sample="Error: crun: create keyring `1e42b038e9ac`: Disk quota exceeded: OCI runtime error",
         explain="the user has as many kernel keyrings as kernel.keys.maxkeys allows (mostly 200 containers); no disk is full",
         remedy="Set `keyring = false` under `[containers]` in `~/.config/containers/containers.conf`. Or ask for `sysctl kernel.keys.maxkeys=20000 kernel.keys.maxbytes=2000000`. `cat /proc/key-users` shows how many are used.",

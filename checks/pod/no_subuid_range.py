@@ -54,7 +54,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|invalid internal status, try resetting .{0,120}: cannot set ?up namespace using .{0,60}new[ug]idmap|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: Target process|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
+        pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|invalid internal status, try resetting .{0,120}: cannot set ?up namespace using .{0,60}new[ug]idmap|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap(?:.{1,3}: should have setuid)?|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: Target process|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
         sample="newuidmap: write to uid_map failed: Operation not permitted",
         explain="newuidmap or newgidmap could not map the user's subordinate ids",
         remedy=f"{ASK} If /etc/subuid has the user, the tools lack their setuid bit or are on a file system mounted nosuid.",

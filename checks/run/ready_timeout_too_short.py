@@ -53,8 +53,14 @@ SIGNATURES = (
         versions="runtime server",
     ),
     Signature(
-        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\b[Cc]ontainer (?:failed to|did not) become healthy in time\b|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
         sample="openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
+        explain=CAUSE,
+        versions="openhands",
+    ),
+    Signature(
+        pattern=r"[Rr]untime (?:\S{1,80} )?(?:failed|did not manage) to (?:become|get) ready (?:in|within|after) \d|\bAgentRuntimeNotReadyError\b",
+        sample="TimeoutError: Runtime failed to become ready in 600 s",
         explain=CAUSE,
         versions="openhands",
     ),
@@ -65,12 +71,6 @@ SIGNATURES = (
         versions="openhands-workspace",
         at_least=8,
         fatal=False,
-    ),
-    Signature(
-        pattern=r"[Rr]untime (?:\S{1,80} )?(?:failed|did not manage) to (?:become|get) ready (?:in|within|after) \d|\bAgentRuntimeNotReadyError\b",
-        sample="TimeoutError: Runtime failed to become ready in 600 s",
-        explain=CAUSE,
-        versions="openhands",
     ),
 )
 

@@ -39,7 +39,7 @@ SIGNATURES = (
         at_least=3,
     ),
     Signature(
-        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b",
+        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out)[^/\n]{0,80} for url:? '?https?://(?:[^/\s]{0,120}(?:runtime|sandbox)[^/\s]{0,80}/\S{0,100}|[^/\s]{1,200}/(?:alive|execute_action|server_info)\b)",
         sample="requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: http://node07:8000/start",
         explain=CAUSE,
         versions="requests",

@@ -40,10 +40,18 @@ SIGNATURES = (
         versions="busybox, env, runc",
     ),
     Signature(
-        pattern=r"\bsh: (?:line )?(?:\d+: )?source: not found|\bsh: (?:line )?(?:\d+: )?\[\[: not found|\bsh: \d+: Syntax error: \"\(\" unexpected|\S: \d{1,5}: (?:source|\[\[|let): not found|\bsh: (?:\d+: )?(?:let: not found|\[: .{0,60}unexpected operator)",
+        pattern=r"(?:^|[\s/(])sh: (?:line )?(?:\d+: )?(?:source|\[\[): not found|\bsh: \d+: Syntax error: \"\(\" unexpected|\bsh: (?:\d+: )?(?:let: not found|\[: .{0,60}unexpected operator)",
         sample="/bin/sh: 1: source: not found",
         explain=CAUSE,
         versions="dash",
+    ),
+    Signature(
+        pattern=r"(?:[^h\s]|[^s\s]h|[^\s/(]sh): \d{1,5}: (?:source|\[\[|let): not found",
+        sample="/.singularity.d/runscript: 3: source: not found",
+        explain="a script written for bash runs in /bin/sh, and continues without what this line should do",
+        remedy="Begin the script with `#!/bin/bash`, start it as `/bin/bash SCRIPT`, or write `. file` for `source file`.",
+        versions="dash",
+        fatal=False,
     ),
     Signature(
         pattern=r"\bsh: (?:line )?(?:\d+: )?(?:\S{1,80}: )?(?:Bad substitution|(?:shopt|pushd|popd|declare|typeset|function|mapfile|readarray|compgen|disown): not found|Illegal option -o pipefail)|set: Illegal option -o pipefail|\bsh: (?:\d+: )?[Ss]yntax error: (?:[Bb]ad (?:for loop variable|substitution)|redirection unexpected|(?:unexpected )?\"[(&]\")",

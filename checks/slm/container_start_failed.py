@@ -106,7 +106,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\berror: pyxis: (?!child \d|failed to import|could not (?:authorize|pull))\S|spank_pyxis\.so: \w{1,40}\(\) failed",
+        pattern=r"\berror: pyxis: {1,8}(?!child \d|failed to import|could not (?:authorize|pull))\S|spank_pyxis\.so: \w{1,40}\(\) failed",
         sample="slurmstepd: error: pyxis: couldn't start container",
         explain="pyxis did not start the job's container",
         remedy="The lines of pyxis around this one, and slurmd's log on the node, have the reason. Try `srun --container-image=ubuntu:22.04 hostname` on the same node: if that fails, it is the site's configuration; if not, it is your image or mounts.",

@@ -26,6 +26,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_integer, own_value
 from skyrl_train.config.job_size import gpus_of_job
 from skyrl_train.config.walltime import minutes, parse_signal
@@ -61,7 +62,8 @@ def _fewer_gpus(plan: Plan, job_nodes: int, trained: int) -> Iterator[Finding]:
     """Fewer GPUs than those of the trainer, and of rollouts that have their own."""
     own = plan.values.get(ROLLOUT_GPUS) if plan.is_of("verl") else None
     rollout = plan.integer(ROLLOUT_GPUS) or 0 if own is not None else 0
-    nodes = max(job_nodes, 1) if rollout else plan.integer(NODES) or 1
+    takes_any_node = rollout or plan.is_of(SKYRL)  # SkyRL places its GPUs one by one, on all nodes of the job
+    nodes = max(job_nodes, 1) if takes_any_node else plan.integer(NODES) or 1
     per_node, total = _first(plan, _PER_NODE), own_integer(plan, f"{PREFIX}--gpus")
     asked = gpus_of_job(nodes=nodes, per_node=per_node[1] if per_node else None, total=total)
     used = trained + rollout

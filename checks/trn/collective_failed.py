@@ -90,11 +90,27 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bncclInternalError\b|\bNCCL error: internal error\b",
+        pattern=r"\bncclInternalError\b|\bNCCL error(?::| in: [^\n]{1,200},) internal error\b",
         sample="ncclInternalError: Internal check failed.",
         explain="an internal check of NCCL failed: mostly ranks with different NCCL versions, or a topology that it cannot read",
         remedy="Compare `python -c 'import torch; print(torch.cuda.nccl.version())'` on all nodes, and run once with `NCCL_DEBUG=WARN`: the line before the error names the check.",
         versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bremote process exited or there was a network error\b|\bncclRemoteError\b",
+        sample="torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:219, remote process exited or there was a network error, NCCL version 2.20.5",
+        explain="another rank ended, or the network between the ranks failed",
+        remedy="Look for the rank that failed first: its own log has the reason. If all ranks still ran, set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`).",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b",
+        sample="torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (node07, 29500).",
+        explain="a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached",
+        remedy="`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`).",
+        versions="torch",
         last_resort=True,
     ),
 )

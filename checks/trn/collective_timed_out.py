@@ -63,4 +63,12 @@ SIGNATURES = (
         versions="torch",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bDistStoreError: (?:Socket Timeout|wait timeout)|\bstore->get\(.{1,80} got error: (?:Socket Timeout|[Ww]ait timeout)|\bRendezvousTimeoutError\b|\bfailed to pass monitoredBarrier in (?P<limit>\d{1,12}) ?ms|^RuntimeError: Socket Timeout$",
+        sample="torch.distributed.DistStoreError: Socket Timeout",
+        explain="a rank waited for the others until the time limit, and at least one did not come",
+        remedy="Look for the rank that failed or never started: its own log has the reason. If all run, `MASTER_ADDR` and `MASTER_PORT` must be reached from every node, and slow starts (compilation, downloads) need a longer timeout.",
+        versions="torch",
+        last_resort=True,
+    ),
 )

@@ -88,6 +88,15 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b",
+        unless=r"\*\*\* ",
+        sample="Received SIGTERM, terminating subprocesses and exiting",
+        explain=STOPPED,
+        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        versions="any",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\bTERM_(?P<why>OWNER|FORCE_OWNER|ADMIN|FORCE_ADMIN|EXTERNAL_SIGNAL|PREEMPT|REQUEUE_OWNER|REQUEUE_ADMIN|BUCKET_KILL|LOAD): job killed\b|\b[Jj]ob deleted at request of (?P<who>\S{1,100})",
         sample="TERM_ADMIN: job killed by root or LSF administrator.",
         explain="the scheduler ended the job on request: a user, an administrator or another job",

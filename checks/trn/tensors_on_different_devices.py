@@ -17,11 +17,13 @@ with `.to(device)`.
 
 from skyrl_doctor.core.signature import Signature
 
+GPU_AND_CPU = "a computation got one tensor on the GPU and one on the CPU"
+
 SIGNATURES = (
     Signature(
         pattern=r"Expected all tensors to be on the same device, but found at least two devices, (?:(?P<gpu>cuda:\d+) and cpu|cpu and (?P<other>cuda:\d+))",
         sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
-        explain="a computation got one tensor on the GPU and one on the CPU",
+        explain=GPU_AND_CPU,
         remedy="Is parameter offload on? Turn it off for the model of the traceback (`{key:actor.param_offload}`), or update the framework: then its load and offload do not match. Otherwise the traceback's last frame of your own code misses a `.to(device)`.",
         versions="torch",
         keys=("actor.param_offload",),
@@ -54,5 +56,12 @@ SIGNATURES = (
         remedy="The parameters were moved between the backward pass and the optimizer's step. Is parameter offload on? Turn it off (`{key:actor.param_offload}`), or update the framework: then its load and offload do not match.",
         versions="torch",
         keys=("actor.param_offload",),
+    ),
+    Signature(
+        pattern=r"Input type \((?:torch\.cuda\.|CUDA)\w{3,40}\) and weight type \((?:torch\.(?!cuda)|CPU)\w{3,40}\) should be the same|Input type \((?:torch\.(?!cuda)|CPU)\w{3,40}\) and weight type \((?:torch\.cuda\.|CUDA)\w{3,40}\) should be the same|\bcannot be accessed from Triton \(cpu tensor\?\)|\bExpected object of (?:device type|backend) \w{3,5} but got (?:device type|backend) \w{3,5}\b",
+        sample="RuntimeError: Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
+        explain=GPU_AND_CPU,
+        remedy="The last frame of the traceback that is not torch's names the place: move the model or the input with `.to(device)` before it. With parameter offload on, turn it off to see whether the framework forgot to load the parameters.",
+        versions="torch, triton",
     ),
 )

@@ -91,14 +91,20 @@ local function change(job)
   if environment ~= nil and environment["SKYRL_DOCTOR_ENV"] == nil then environment["SKYRL_DOCTOR_ENV"] = "gpu" end
 end
 
-function slurm_job_submit(job, _parts, _uid)
+-- The functions of a filter that the site has already, if its file loads this one.
+local site_submit, site_modify = slurm_job_submit, slurm_job_modify
+
+function slurm_job_submit(job, parts, uid)
+  if site_submit ~= nil then
+    local answer = site_submit(job, parts, uid)
+    if answer ~= slurm.SUCCESS then return answer end
+  end
   local worked, problem = pcall(change, job) -- a fault of this file must refuse no job
   if not worked then slurm.log_info("skyrl-doctor: job_submit.lua: %s", tostring(problem)) end
   return slurm.SUCCESS
 end
 
-function slurm_job_modify(_job, _record, _parts, _uid)
-  return slurm.SUCCESS
-end
+-- Slurm wants both functions. This one changes nothing.
+slurm_job_modify = site_modify or function() return slurm.SUCCESS end
 
 return slurm.SUCCESS

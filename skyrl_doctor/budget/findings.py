@@ -10,6 +10,8 @@ from skyrl_doctor.plan.model import Plan
 if TYPE_CHECKING:
     from skyrl_train.memory import Change, PhaseBudget
 
+ALL_CHANGES, SHOWN_CHANGES = 20, 3
+
 
 def memory_finding(
     memory: GpuBudget, plan: Plan, key: str, message: str, summary: str, *, severity: Severity = Severity.ERROR
@@ -17,7 +19,7 @@ def memory_finding(
     """A finding at the line of `key`. The evidence lists changes and their savings; the settings are those of the best."""
     from skyrl_doctor.budget.job import own_settings  # imported late: loads the memory model
 
-    changes = best_changes(memory)
+    changes = best_changes(memory, plan)
     settings = own_settings(plan, dict(changes[0].settings)) if changes else {}
     evidence = tuple(f"{change.summary} (saves {in_gib(change.gain)})" for change in changes)
     place: Location | None = plan.place(key)
@@ -47,7 +49,10 @@ def largest_components(phase: "PhaseBudget", count: int = 4) -> str:
     return ", ".join(f"{component} {in_gib(size)}" for component, size in parts)
 
 
-def best_changes(memory: GpuBudget) -> "tuple[Change, ...]":
+def best_changes(memory: GpuBudget, plan: Plan) -> "tuple[Change, ...]":
+    """The changes that help most, of those that this program has a setting for."""
+    from skyrl_doctor.budget.job import own_settings
     from skyrl_train.memory import changes
 
-    return changes(memory.shape, memory.job, memory.budget.device)
+    every = changes(memory.shape, memory.job, memory.budget.device, ALL_CHANGES)
+    return tuple(change for change in every if own_settings(plan, dict(change.settings)))[:SHOWN_CHANGES]

@@ -44,9 +44,13 @@ _FIELDS = {
     "train_batch": "data.train_batch_size",
     "n_gpus": "slurm.gpus_per_node",
     "lora_rank": "model.lora_rank",
+    "sequence_parallel": "actor.sequence_parallel_size",
+    "tensor_parallel": "rollout.tensor_parallel_size",
     "attention": "model.attention",
 }
 """The memory model's own names, with which its errors begin."""
+_DIVIDE = ("sequence_parallel", "tensor_parallel")
+"""Sizes that must divide the number of GPUs, which the user may have given apart from the configuration."""
 
 
 class Unresolved:
@@ -122,7 +126,11 @@ def _with_own_key(plan: Plan, error: str) -> str:
     key, is_, rest = error.partition(" is ")
     row = by_verl(key)
     setting = row.ours if row is not None and row.is_read else _FIELDS.get(key)
-    return error if setting is None or key in verl_overrides(plan) else f"{plan.name(setting)}{is_}{rest}"
+    if setting is None or key in verl_overrides(plan):
+        return error
+    place = plan.place(setting) if key in _DIVIDE else None
+    where = f" ({place.file}:{place.line})" if place is not None and place.line is not None else ""
+    return f"{plan.name(setting)}{where}{is_}{rest}"
 
 
 def _values(plan: Plan) -> dict[str, object]:

@@ -82,6 +82,7 @@ def estimate(
         budget=found,
         expected=likely,
         lengths="" if known is None else known.summary,
+        replies_known=known is not None and known.reply is not None,
         host=host_memory(model.shape, usual),
         seconds=step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,

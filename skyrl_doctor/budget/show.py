@@ -26,16 +26,29 @@ class Solved:
 
 
 def budget_lines(
-    plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool = False, screen: int = SCREEN
+    plan: Plan,
+    memory: GpuBudget,
+    solved: Solved | None,
+    *,
+    verbose: bool = False,
+    screen: int = SCREEN,
+    other_gpus: int | None = None,
 ) -> Iterator[str]:
-    """The lines of the screen: memory by phase, whether it fits, which changes help. `verbose` adds the components."""
-    for line in _lines(plan, memory, solved, verbose=verbose, screen=screen):
+    """The lines of the screen: memory by phase, whether it fits, which changes help. `verbose` adds the components.
+
+    `other_gpus` is the number of GPUs in the configuration, where the user asked for another number.
+    """
+    for line in _lines(plan, memory, solved, verbose=verbose, screen=screen, other_gpus=other_gpus):
         yield from _wrapped(line, screen)
 
 
-def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool, screen: int) -> Iterator[str]:
+def _lines(
+    plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: bool, screen: int, other_gpus: int | None
+) -> Iterator[str]:
     yield f"model:   {memory.model} ({memory.shape_from})"
     yield f"device:  {memory.where}{'' if memory.free is None else ' (reported by the driver)'}"
+    if other_gpus is not None:
+        yield f"gpus:    {memory.job.n_gpus} (--gpus; the configuration has {other_gpus})"
     if plan.release is not None:
         yield f"release: {plan.release.label}"
     yield ""
@@ -47,7 +60,7 @@ def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: boo
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
     yield from _beside_the_gpu(memory)
-    changes = best_changes(memory)
+    changes = best_changes(memory, plan)
     if changes:
         yield ""
         yield "changes that help most:"
@@ -91,7 +104,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "gain_gib": round(gib(change.gain), 3),
             "fits": change.budget.fits,
         }
-        for change in best_changes(memory)
+        for change in best_changes(memory, plan)
     ]
     if solved is not None:
         worst, expected = solved.worst, solved.expected
@@ -191,7 +204,14 @@ def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
         text = ", ".join(f"{name} {in_gib(size)}" for name, size in parts.items() if size)
         yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
     if seconds is not None and seconds.total:
-        yield f"time:    about {_duration(seconds.total)} a step: {', '.join(_shares(seconds))}"
+        yield f"time:    {_step_time(memory, seconds)}: {', '.join(_shares(seconds))}"
+
+
+def _step_time(memory: GpuBudget, seconds: StepTime) -> str:
+    if memory.replies_known or seconds.rollout == 0:
+        return f"about {_duration(seconds.total)} a step"
+    reply = memory.job.response_length
+    return f"at most {_duration(seconds.total)} a step, if every reply has {reply} tokens; give --reply-tokens P50,P99"
 
 
 def _shares(seconds: StepTime) -> Iterator[str]:

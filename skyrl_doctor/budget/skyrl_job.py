@@ -15,6 +15,10 @@ PROMPT, RESPONSE, INPUT = (
 )
 STRATEGIES = {"fsdp": "fsdp2", "fsdp2": "fsdp2", "megatron": "megatron"}
 """SkyRL's `fsdp` is FSDP2."""
+CHUNK = 1024
+"""logprobs_chunk_size: the tokens of each sequence whose entropy is computed at once."""
+MEGATRON_CHUNK = 256
+"""vocab_entropy_chunk_size 0: as many tokens as take 512 MiB, for a vocabulary of 150,000 on one GPU."""
 
 
 def skyrl_job(values: Mapping[str, object]) -> Job:
@@ -85,16 +89,33 @@ def _trained(keys: Keys, job: Job, trainer: str, policy: str, *, strategy: str =
         lora_rank=rank,
     )
     if named != "megatron":
-        return job
+        packs = keys.flag(own(trainer, "remove_microbatch_padding"), own(trainer, "use_sample_packing"), default=True)
+        chunk = or_default(keys.integer(own(trainer, "logprobs_chunk_size")), CHUNK)
+        return _with_entropy(keys, job, chunk if packs else chunk * job.micro_batch)
     table = own(policy, "megatron_config")
     kept = job.param_offload, job.optimizer_offload
     megatron = as_megatron(keys, job, table)
+    chunk = or_default(keys.integer(own(trainer, "vocab_entropy_chunk_size")), 0) or MEGATRON_CHUNK
+    fused = keys.flag(own(trainer, "fused_lm_head_logprob"))
+    megatron = replace(megatron, fused_kernels="torch" if fused else None)
     return replace(
-        megatron,
+        megatron if job.framework == "sft" else _with_entropy(keys, megatron, chunk),
         gradient_checkpointing=keys.text(f"{table}.transformer_config_kwargs.recompute_granularity") != "selective",
         param_offload=kept[0],
         grad_offload=kept[0],
         optimizer_offload=kept[1] or keys.flag(f"{table}.optimizer_config_kwargs.optimizer_cpu_offload"),
+    )
+
+
+def _with_entropy(keys: Keys, job: Job, chunk: int) -> Job:
+    """SkyRL computes the entropy in the update alone, in chunks, and without a gradient unless it is in the loss
+    (skyrl/backends/skyrl_train/workers/worker.py)."""
+    return replace(
+        job,
+        entropy=True,
+        entropy_gradient=keys.flag("trainer.algorithm.use_entropy_loss"),
+        entropy_chunk=chunk,
+        log_prob_entropy=False,
     )
 
 

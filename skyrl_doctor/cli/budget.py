@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the model, if the configuration does not name it or its files are elsewhere: a public name, a directory or a config.json",
     )
     parser.add_argument(
-        "--gpus", type=int, metavar="N", help="the number of GPUs of the trainer, if the configuration leaves it open"
+        "--gpus", type=int, metavar="N", help="the number of GPUs of the trainer (default: that of the configuration)"
     )
     parser.add_argument(
         "--solve",
@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         plan, model, job, device, free = _read_inputs(machine, args)
         known = _lengths(machine, plan, args)
+        gpus = _other_gpus(plan, job) if args.gpus is not None else None
         found = estimate(model, job, device, free, known)
         solved = None
         if args.solve is not None:
@@ -89,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         from skyrl_doctor.budget.figure import draw
 
         draw(found, args.figure)
-    _write(args, plan, found, solved)
+    _write(args, plan, found, solved, gpus)
     _print_problems(plan)
     return 0 if found.likely.fits else DOES_NOT_FIT
 
@@ -120,6 +121,7 @@ def _device(
 ) -> "tuple[Device, int | None]":
     from skyrl_doctor.budget.question import job_device, planned_device
     from skyrl_doctor.core.errors import NotApplicable, UsageError
+    from skyrl_doctor.plan.answers import GPU_TYPE
     from skyrl_train.memory import MemoryModelError, device_named, device_of_size
 
     try:
@@ -135,10 +137,12 @@ def _device(
     try:
         return job_device(gpu(machine), environ)
     except NotApplicable as no_gpu:
+        requested = GPU_TYPE in plan.values
         try:
             return planned_device(plan), None
-        except NotApplicable:
-            raise UsageError(f"{no_gpu}; pass --gpu NAME or --gpu-memory SIZE") from None
+        except NotApplicable as open_:
+            by = " with --gpu" if str(open_).endswith("name one of them") else "; pass --gpu NAME or --gpu-memory SIZE"
+            raise UsageError(f"{open_ if requested else no_gpu}{by}") from None
 
 
 def _solve(key: str, model: "Model", job: "Job", device: "Device") -> "Solution":
@@ -174,7 +178,21 @@ def _lengths(machine: "Machine", plan: "Plan", args: argparse.Namespace) -> "Kno
     return known_lengths(given[0], given[1], sampled)
 
 
-def _write(args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "Solved | None") -> None:
+def _other_gpus(plan: "Plan", job: "Job") -> int | None:
+    """The number of GPUs in the configuration, where the job is judged on another number."""
+    from skyrl_doctor.budget.job import memory_job
+    from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+
+    try:
+        configured = memory_job(plan).n_gpus
+    except (CouldNotLook, NotApplicable):
+        return None
+    return configured if configured != job.n_gpus else None
+
+
+def _write(
+    args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "Solved | None", other_gpus: int | None
+) -> None:
     from skyrl_doctor.budget import show
 
     if args.format == "json":
@@ -182,7 +200,9 @@ def _write(args: argparse.Namespace, plan: "Plan", found: "GpuBudget", solved: "
 
         sys.stdout.write(encode(show.budget_data(plan, found, solved)))
     else:
-        print_lines(show.budget_lines(plan, found, solved, verbose=args.verbose, screen=columns()))
+        print_lines(
+            show.budget_lines(plan, found, solved, verbose=args.verbose, screen=columns(), other_gpus=other_gpus)
+        )
 
 
 def _print_problems(plan: "Plan") -> None:

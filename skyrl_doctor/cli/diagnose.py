@@ -3,12 +3,17 @@
 import argparse
 import dataclasses
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skyrl_doctor.core.record import record
 from skyrl_train.contracts.screen import columns, fitted, limit, print_lines, print_note
 
 if TYPE_CHECKING:
+    from skyrl_doctor.cli.advised import Advised
     from skyrl_doctor.logs.cause.root_cause import Diagnosis
+    from skyrl_doctor.logs.diagnose import DiagnosedJob
+    from skyrl_doctor.logs.show import Redact
 
 WIDEST = 100
 FOUND, UNREADABLE = 1, 2
@@ -16,7 +21,7 @@ FOUND, UNREADABLE = 1, 2
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="logs of one job: files, directories, globs, - for standard input"
+        "paths", nargs="+", metavar="PATH", help="logs: files, directories, globs, - for standard input"
     )
     parser.add_argument(
         "--config",
@@ -27,17 +32,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.epilog = (
+        "Each Slurm job is diagnosed by itself, the newest first. "
         "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable or empty."
     )
+
+
+@record
+class Section:
+    """What is printed of one job: its diagnosis, what the configuration says of it, and advisories about its versions."""
+
+    job: "DiagnosedJob"
+    diagnosis: "Diagnosis"
+    configured: tuple[str, ...]
+    advised: "tuple[Advised, ...]"
 
 
 def run(args: argparse.Namespace) -> int:
     import os
     import time
 
-    from skyrl_doctor.cli.advised import advised_data, advised_lines, advisories_of_log
     from skyrl_doctor.logs.diagnose import diagnose
-    from skyrl_doctor.logs.show import data
     from skyrl_doctor.machine.redact import Redactor
     from skyrl_doctor.report.json import encode
 
@@ -47,30 +61,57 @@ def run(args: argparse.Namespace) -> int:
         print_note(redact(f"skyrl-doctor diagnose: {reason}"))
     if not found.read:
         return UNREADABLE
-    if len(found.empty) == len(found.read):
-        print_note(
-            f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}: an empty log does not show whether the run is healthy"
-        )
-        return UNREADABLE
-    diagnosis, configured, plan = found.diagnosis, tuple[str, ...](), None
-    if args.config:
+    for job in found.jobs:
+        if job.is_silent:
+            print_note(
+                f"skyrl-doctor diagnose: no output in {', '.join(job.empty)}: an empty log does not show whether the run is healthy"
+            )
+    sections = [_section(job, args.config) for job in found.jobs if not job.is_silent]
+    is_one = len(found.jobs) == 1
+    if args.format == "json" and sections:
+        newest, *others = (_data(one, redact, is_one=is_one) for one in sections)
+        sys.stdout.write(encode({**newest, **({"other_jobs": others} if others else {})}))
+    elif sections:
+        print_lines(fitted((line for one in sections for line in _lines(one, redact, is_one=is_one)), limit()))
+    if any(job.is_failed for job in found.jobs):
+        return FOUND
+    return UNREADABLE if found.unread or len(sections) < len(found.jobs) else 0
+
+
+def _section(job: "DiagnosedJob", config: list[str]) -> Section:
+    from skyrl_doctor.cli.advised import advisories_of_log
+
+    diagnosis, configured, plan = job.diagnosis, tuple[str, ...](), None
+    if config:
         from skyrl_doctor.configured import read_configured
         from skyrl_doctor.machine.local import LocalMachine
 
-        run_config = read_configured(LocalMachine(), args.config, diagnosis)
+        run_config = read_configured(LocalMachine(), config, diagnosis)
         plan, configured = run_config.plan, run_config.lines
         diagnosis = dataclasses.replace(diagnosis, dialect=plan.dialect)
-    advised = advisories_of_log(found.versions, diagnosis, plan) if found.versions else ()
-    if args.format == "json":
-        sys.stdout.write(encode({**data(diagnosis, redact), **advised_data(advised)}))
-    else:
-        from skyrl_doctor.logs.show import text
+    advised = advisories_of_log(job.versions, diagnosis, plan) if job.versions else ()
+    return Section(job, diagnosis, configured, advised)
 
-        lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured, min(columns(), WIDEST))
-        print_lines(fitted((*lines, *advised_lines(advised)), limit()))
-    if found.diagnosis.root or found.diagnosis.unknown:
-        return FOUND
-    return UNREADABLE if found.unread else 0
+
+def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
+    from skyrl_doctor.cli.advised import advised_data
+    from skyrl_doctor.logs.show import data
+
+    job = {} if is_one or not one.job.slurm_id else {"job": one.job.slurm_id}
+    return {**data(one.diagnosis, redact), **job, **advised_data(one.advised)}
+
+
+def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
+    from skyrl_doctor.cli.advised import advised_lines
+    from skyrl_doctor.logs.show import job_title, text
+
+    width = min(columns(), WIDEST)
+    if not is_one:
+        yield from job_title(one.job.slurm_id, one.job.read, width)
+    yield from text(one.diagnosis, _page(one.diagnosis), redact, len(one.job.read), one.configured, width)
+    yield from advised_lines(one.advised)
+    if not is_one:
+        yield ""
 
 
 def _page(diagnosis: "Diagnosis") -> str:

@@ -56,7 +56,7 @@ def proposed_repair(machine: Callable[[], Machine], options: Options, failed: It
 
 
 def unapplied_settings(proposals: Iterable[Proposal]) -> Iterator[str]:
-    """A line for each finding that the user must fix by hand."""
+    """A line for each key that the user must move by hand."""
     return (f"{proposal.file}: not edited: {text}" for proposal in proposals for text in proposal.left)
 
 

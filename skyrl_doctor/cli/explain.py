@@ -95,6 +95,7 @@ def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
 
 def page_lines(entry: "Entry | None", check: "Check | None", width: int = USUAL) -> Iterator[str]:
     """The lines of the page, wrapped to `width` columns."""
+    from skyrl_doctor.cli.listing import roles_in_words
     from skyrl_doctor.found_by import found_by, page
     from skyrl_doctor.page import parse, wrap_markdown
     from skyrl_doctor.report.plain import plain
@@ -112,7 +113,7 @@ def page_lines(entry: "Entry | None", check: "Check | None", width: int = USUAL)
         yield "-" * len(heading)
         yield from wrap_markdown(body, width)
     if check is not None:
-        yield f"Roles: {', '.join(sorted(check.roles))}. {_fix_line(check.fix)}"
+        yield f"Checked on {roles_in_words(check.roles)}. {_fix_line(check.fix)}"
     elif entry is not None:
         yield f"No check finds it before the job. {found_by(entry)}"
 

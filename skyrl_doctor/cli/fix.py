@@ -15,7 +15,8 @@ from skyrl_train.contracts.assignment import assignment
 from skyrl_train.contracts.screen import print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
-    from skyrl_doctor.core.model import Outcome, Remedy
+    from skyrl_doctor.core.model import Outcome, Remedy, Severity
+    from skyrl_doctor.plan.edits.repair import Repair
 
 REMAINS, NOT_EXAMINED = 1, 2
 EVAL = 'eval "$(skyrl-doctor env --role {})"'
@@ -35,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_structure_only(parser)
     parser.epilog = (
         "edit: the diff contains the change. safe: it changes nothing outside this job. by hand: you make the change. "
+        "note: nothing to do if it is as you expect. "
         "Exit status: 0 nothing to fix, or --apply fixed everything; 1 a finding remains; 2 bad input, or a check could "
         "not run."
     )
@@ -53,16 +55,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--apply changes this machine, but --from examines a recording; use only one of them")
     report = examine(machine_of(args), LocalMachine(), options_of(args))
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
+    failed.sort(key=_severity, reverse=True)
+    made = _repaired(args, failed)
     for outcome in failed:
-        print_lines(_finding_lines(outcome))
+        print_lines(_finding_lines(outcome, made))
     unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
     if not failed:
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
         print_line(f"nothing to fix{not_known}")
         return NOT_EXAMINED if unseen else 0
-    edited = _edit(args, failed)
+    edited = _edit(args, made) if made else frozenset()
     if args.apply:
-        _apply(args, {outcome.id for outcome in failed} - edited)
+        _apply(args, {outcome.id for outcome in failed if _is_to_fix(outcome)} - edited)
     remaining = (outcome for outcome in failed if outcome.id not in edited)
     if any(_is_to_fix(outcome) for outcome in remaining):
         return REMAINS
@@ -71,22 +75,32 @@ def run(args: argparse.Namespace) -> int:
     return NOT_EXAMINED if unseen else 0
 
 
+def _severity(outcome: "Outcome") -> "Severity":
+    return max(finding.severity for finding in outcome.findings)
+
+
 def _is_to_fix(outcome: "Outcome") -> bool:
     """Whether a finding is more than a note."""
     from skyrl_doctor.core.model import Severity
 
-    return any(finding.severity is None or finding.severity > Severity.INFO for finding in outcome.findings)
+    return _severity(outcome) > Severity.INFO
 
 
-def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> frozenset[str]:
-    """Prints the diffs of the targets and, with --apply, writes them. Returns the ids whose findings are gone."""
-    if not args.targets:
-        return frozenset()
-    from skyrl_doctor.cli.edits import proposed_repair, unapplied_settings, write
+def _repaired(args: argparse.Namespace, failed: "Sequence[Outcome]") -> "Repair | None":
+    """The targets with the findings fixed; None without targets or findings."""
+    if not args.targets or not failed:
+        return None
+    from skyrl_doctor.cli.edits import proposed_repair
     from skyrl_doctor.cli.session import machine_of, options_of
+
+    return proposed_repair(lambda: machine_of(args), options_of(args), failed)
+
+
+def _edit(args: argparse.Namespace, made: "Repair") -> frozenset[str]:
+    """Prints the diffs of the targets and, with --apply, writes them. Returns the ids whose findings are gone."""
+    from skyrl_doctor.cli.edits import unapplied_settings, write
     from skyrl_doctor.plan.edits.proposal import diff
 
-    made = proposed_repair(lambda: machine_of(args), options_of(args), failed)
     changed = [proposal for proposal in made.proposals if proposal.new != proposal.old]
     for proposal in changed:
         print_exact(diff(proposal))
@@ -103,10 +117,11 @@ def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
     return targets, [word for word in words if word not in targets]
 
 
-def _finding_lines(outcome: "Outcome") -> Iterator[str]:
-    from skyrl_doctor.report.lines import location_text
+def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
+    from skyrl_doctor.core.model import Severity
+    from skyrl_doctor.report.lines import location_text, prompt
 
-    yield f"{outcome.id} {outcome.slug}"
+    yield f"{outcome.id} {outcome.slug} ({_severity(outcome).word})"
     for finding in outcome.findings:
         place = f"{location_text(finding.location)}: " if finding.location else ""
         yield f"  {place}{finding.message}"
@@ -114,8 +129,10 @@ def _finding_lines(outcome: "Outcome") -> Iterator[str]:
         if remedy is None:
             yield f"  by hand: skyrl-doctor explain {outcome.id}"
             continue
-        yield f"  {_label(remedy)}: {remedy.summary}"
-        yield from (f"      $ {command}" for command in remedy.commands)
+        reason = next((reason for one, reason in made.left if one == finding), "") if made else ""
+        label = "note" if finding.severity <= Severity.INFO else "by hand" if reason else _label(remedy)
+        yield f"  {label}: {remedy.summary}{f' ({reason})' if reason and label == 'by hand' else ''}"
+        yield from (f"      {prompt(command)}{command}" for command in remedy.commands)
         yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skyrl_train.contracts.screen import limit, print_lines, print_note
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 INDENT = " " * 8
 WHEN = {"P": "before", "W": "during", "L": "logs", "K": "contract"}
-"""When a failure is found, as `list` and `explain` print it."""
+"""When a failure is found, in the table of `list`."""
+WHEN_WORDS = {"P": "before the job", "W": "during the job", "L": "in its logs", "K": "by a contract test"}
+ROLES = {"gpu": "GPU", "login": "login", "runtime": "runtime"}
 LEGEND = (
     "before the job by preflight, during it by watch, in its logs by diagnose, or by a contract test of our programs; "
     "then the kinds of machines that its check runs on"
@@ -87,7 +89,6 @@ def table(known: list[dict[str, Any]], columns: int | None = None) -> Iterator[s
     for row in known:
         when = ", ".join(WHEN[one] for one in row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
-        found = "; ".join(text for text in (when, roles) if text != "-")
         name = f"{row['id']:<8}{row['slug']:<{width}}"
         summary = plain(row["summary"])
         line = f"{name}  {when:<20}  {roles:<17}  {summary}".rstrip()
@@ -96,10 +97,28 @@ def table(known: list[dict[str, Any]], columns: int | None = None) -> Iterator[s
         else:
             yield f"{row['id']:<8}{row['slug']}"
             yield from textwrap.wrap(
-                f"{summary} ({found})" if found else summary,
+                f"{summary}{_found_in_words(row)}",
                 columns,
                 initial_indent=INDENT,
                 subsequent_indent=INDENT,
                 break_long_words=False,
                 break_on_hyphens=False,
             )
+
+
+def _found_in_words(row: dict[str, Any]) -> str:
+    """When the failure is found, and on which machines its check runs."""
+    when = in_words([WHEN_WORDS[one] for one in row["when"]])
+    roles = f", on {roles_in_words(row['roles'])}" if row["roles"] else ""
+    return f" Found {when or 'by a check'}{roles}." if when or roles else ""
+
+
+def roles_in_words(roles: Iterable[str]) -> str:
+    """`login and GPU nodes`"""
+    return f"{in_words([ROLES[role] for role in sorted(roles)])} nodes"
+
+
+def in_words(items: Sequence[str]) -> str:
+    """`a, b and c`"""
+    *first, last = items or [""]
+    return f"{', '.join(first)} and {last}" if first else last

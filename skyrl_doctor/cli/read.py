@@ -117,7 +117,7 @@ def _lines(found: dict[str, Any], *, defaults: bool) -> Iterator[str]:
             yield f"{one['setting']} = {_shown(one)}{_place(one, own=one['setting'])}"
     if found["others"]:
         yield ""
-        yield "written, but without a key in a run.toml:"
+        yield "settings that a run.toml does not have:"
         yield from (f"{one['name']} = {_shown(one)}{_place(one, own=one['name'])}" for one in found["others"])
     if found["problems"]:
         yield ""

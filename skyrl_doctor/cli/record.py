@@ -9,13 +9,12 @@ from skyrl_train.contracts.screen import print_line
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", metavar="DIR", help="new directory for the recording")
     parser.add_argument(
-        "--target",
-        action="append",
-        default=[],
-        dest="targets",
+        "targets",
+        nargs="*",
         metavar="TARGET",
-        help="configuration, as for preflight",
+        help="configuration, as for preflight; it is copied without secrets, so that `report` can judge it too",
     )
+    parser.add_argument("--target", action="append", default=[], metavar="TARGET", help="the same, as an option")
     parser.add_argument(
         "--job",
         metavar="JOB_DIR",
@@ -36,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     import dataclasses
     import os
 
+    from skyrl_doctor.bundle import keep_targets
     from skyrl_doctor.cli.session import machine_of, options_of
     from skyrl_doctor.core.errors import CouldNotLook, UsageError
     from skyrl_doctor.core.model import Role
@@ -54,16 +54,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--job {args.job}: no such directory")
     if not 1 <= args.limit <= 2000:
         raise UsageError(f"--limit {args.limit}: expected 1 to 2000 megabytes")
+    args.targets += args.target
     machine = machine_of(args)
     recorder = Recorder(machine)
     options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a recording must serve every role
     with contextlib.suppress(CouldNotLook):  # the recording needs what the role is guessed from
         call_within(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
-    report = examine(recorder, LocalMachine(), options)
-    about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
+    examine(recorder, LocalMachine(), options)
+    about = {"source": "real", "date": today(machine.now()), "doctor": VERSION}
     try:
         directory = target_of_own_link(os.path.abspath(args.directory))
         collected = _collect(args.job, directory, args.limit) if args.job is not None else ""
+        keep_targets(args.targets, directory, os.environ)
         recorder.write(directory, about=about)
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None

@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="configuration of the run: adds its settings and findings to the cause (default: the one that a job directory holds)",
+        help="configuration of the run: adds its settings and findings to the cause (default: the one that a job directory or a recording holds)",
     )
     parser.epilog = "The page needs nothing else: no network, no script. Secrets are replaced by tokens."
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     import dataclasses
     from datetime import UTC, datetime
 
-    from skyrl_doctor.bundle import redactor_of
+    from skyrl_doctor.bundle import redactor_of, targets_in
     from skyrl_doctor.cli.session import write_report
     from skyrl_doctor.html.clean import cleaned
     from skyrl_doctor.html.page import render
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     subject = read_subject(args.source, args.config)
     if subject.machine:
-        found = examine_recording(subject.machine, subject.job)
+        found = examine_recording(subject.machine, subject.job, args.config or targets_in(subject.machine))
         subject = dataclasses.replace(subject, examined=(found, *subject.examined))
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     page = render(cleaned(subject, redactor_of(args.source, os.environ)), made=f"skyrl-doctor {VERSION}, {when}")

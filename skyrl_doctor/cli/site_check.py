@@ -1,6 +1,7 @@
 """skyrl-doctor site-check: checks the installation of contrib/slurm, and runs one job of each kind."""
 
 import argparse
+import pwd
 import re
 import sys
 
@@ -47,4 +48,8 @@ def _as_user(name: str | None, uid: int) -> tuple[str, ...]:
         return ()
     if not name or not _USER.fullmatch(name):
         raise UsageError("as root, pass --user NAME: what is checked is what a user of the cluster gets")
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        raise UsageError(f"--user {name}: this machine has no such user") from None
     return ("runuser", "-u", name, "--")

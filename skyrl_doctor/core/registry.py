@@ -5,6 +5,7 @@ Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that cannot be im
 """
 
 import contextlib
+import gc
 import importlib
 import pkgutil
 import sys
@@ -31,7 +32,16 @@ class Registry:
 
 
 def discover() -> Registry:
-    """Imports all installed checks and probes."""
+    """Imports all installed checks and probes. Nothing of them is garbage, so none is looked for meanwhile or later."""
+    gc.disable()
+    try:
+        return _discover()
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _discover() -> Registry:
     broken: list[str] = []
     checks: dict[str, Check] = {}
     for found in _objects(CHECKS, broken):

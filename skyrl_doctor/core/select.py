@@ -19,24 +19,31 @@ class Selection:
 
 
 def select(
-    checks: Sequence[Check], *, wanted: Iterable[str] = (), ignored: Iterable[str] = (), roles: Collection[Role]
+    checks: Sequence[Check],
+    *,
+    wanted: Iterable[str] = (),
+    ignored: Iterable[str] = (),
+    roles: Collection[Role],
+    left_out: Sequence[Check] = (),
 ) -> Selection:
     """A check named by its id or slug runs in any role; one named by its family (`GPU`) runs only in its own roles."""
-    by_name = matches(checks, wanted)
-    left_out = {check.id for check in matches(checks, ignored)}
+    by_name = matches(checks, wanted, left_out)
+    ignored_ids = {check.id for check in matches((*checks, *left_out), ignored)}
     named = {text.strip().upper() for text in wanted} | {text.strip().lower() for text in wanted}
-    chosen = [check for check in (by_name or checks) if check.id not in left_out]
+    chosen = [check for check in (by_name or checks) if check.id not in ignored_ids]
     run = tuple(check for check in chosen if check.roles & set(roles) or {check.id, check.slug} & named)
     running = {check.id for check in run}
     skipped = tuple(_other_role(check, roles) for check in chosen if check.id not in running)
     return Selection(run, skipped)
 
 
-def matches(checks: Sequence[Check], names: Iterable[str]) -> list[Check]:
-    """The checks with these ids, slugs or families. Raises UsageError for an unknown name."""
+def matches(checks: Sequence[Check], names: Iterable[str], left_out: Sequence[Check] = ()) -> list[Check]:
+    """The checks with these ids, slugs or families. Raises UsageError for an unknown name, and for one that is left out."""
     found: dict[str, Check] = {}
     for name in names:
         hits = [check for check in checks if _is_named(check, name.strip())]
+        if not hits and any(_is_named(check, name.strip()) for check in left_out):
+            raise UsageError(f"{name} examines the machine, so --structure-only leaves it out; run without that option")
         if not hits:
             raise UsageError(_unknown(name, checks))
         found.update((check.id, check) for check in hits)

@@ -43,13 +43,15 @@ class Checkpoint:
 @record(kw_only=True)
 class Checkpoints:
     """`root` is the checkpoint directory, and `free` the free bytes there. `tracker` is the text of verl's tracker file,
-    None if there is none. `named` is the checkpoint that resume = path names."""
+    None if there is none. `named` is the checkpoint that resume = path names. `unknown`: why only a directory above the
+    run's own is known; then its disk can be judged, and no checkpoint in it."""
 
     root: str
     tracker: str | None = None
     found: tuple[Checkpoint, ...] = ()
     named: Checkpoint | None = None
     free: int
+    unknown: str = ""
 
     @property
     def tracked(self) -> int | None:
@@ -67,6 +69,8 @@ class Checkpoints:
         """The checkpoint that a start loads, complete or not. verl trusts its tracker; our trainer looks for a complete one."""
         if mode == BY_PATH:
             return self.named
+        if mode == AUTO and self.unknown:
+            raise NotApplicable(self.unknown)
         return None if mode != AUTO else self.last_good if ours else self.of(self.tracked)
 
 
@@ -81,8 +85,8 @@ class CheckpointSize:
 @probe(limit_s=10.0)
 def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> Checkpoints:
     """Reads names and sizes, verl's tracker, our marks and the free space where the plan's run saves its checkpoints."""
-    root = _root(plan, environ, host)
-    names = unless_absent(lambda: machine.listdir(root)) or ()
+    root, unknown = _root(plan, environ, host)
+    names = () if unknown else unless_absent(lambda: machine.listdir(root)) or ()
     steps = sorted(step for name in names if (step := layout.step_of(name)) is not None)
     tracker = unless_absent(lambda: machine.read(f"{root}/{layout.TRACKER}", limit_bytes=64)) if names else None
     tracked = None if tracker is None else layout.tracked(tracker)
@@ -97,6 +101,7 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
         ),
         named=None if named is None else _named_checkpoint(machine, _absolute(named, environ, host)),
         free=machine.space(place.existing).free_bytes,
+        unknown=unknown,
     )
 
 
@@ -116,15 +121,20 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
     return CheckpointSize(model.name, bytes_of(model.shape, memory_job(plan)))
 
 
-def _root(plan: Plan, environ: Environ, host: Host) -> str:
+def _root(plan: Plan, environ: Environ, host: Host) -> tuple[str, str]:
+    """The run's checkpoint directory; if a part of its name is unknown, the directory above that part, and why."""
+    value = plan.values.get(DIRECTORY_KEY)
+    above = str(value.value).partition("$")[0].rpartition("/")[0] if value is not None and value.unknown else ""
+    if value is not None and above:
+        return _absolute(above, environ, host), f"{value.assignment}: {value.unknown}"
     written = plan.text(DIRECTORY_KEY)
     if written is None:
         raise NotApplicable("no configuration sets a checkpoint directory")
     root = _absolute(written, environ, host)
     if not plan.is_of(RUN_CONFIG):
-        return root
+        return root, ""
     parts = (plan.text("trainer.project"), plan.text("trainer.experiment"))
-    return os.path.join(root, *(part for part in parts if part))
+    return os.path.join(root, *(part for part in parts if part)), ""
 
 
 def _absolute(path: str, environ: Environ, host: Host) -> str:

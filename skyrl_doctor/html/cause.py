@@ -14,7 +14,7 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
 from skyrl_doctor.logs.sentences import explain
-from skyrl_doctor.logs.show import advice, earlier_runs, without_header
+from skyrl_doctor.logs.show import advice, earlier_runs, first_of, stopped_at, without_header
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.typed import Fields
 
@@ -92,6 +92,8 @@ def cause_of(diagnosis: Diagnosis, configured: tuple[str, ...] = ()) -> Cause:
     if diagnosis.tolerated is not None:
         note = "The first error line ended nothing: the program recovered, or the run continued."
         return dataclasses.replace(_quoting(found, diagnosis.tolerated), notes=(*found.notes, note))
+    if diagnosis.stopped is not None:
+        return dataclasses.replace(found, notes=(*found.notes, stopped_at(diagnosis.stopped)))
     return found
 
 
@@ -119,7 +121,11 @@ def _groups(diagnosis: Diagnosis) -> Iterator[Place]:
     """The other errors that no known failure matches."""
     for group in diagnosis.groups[:MOST]:
         place = f"{group.file}:{group.cluster.first}"
-        yield Place(name=f"{group.cluster.count} x", place=place, text=without_header(group.cluster.template))
+        yield Place(
+            name="1 x" if group.cluster.count == 1 else f"{group.cluster.count} lines like",
+            place=place,
+            text=without_header(first_of(group.cluster)),
+        )
 
 
 def _what_to_do(root: Hit, dialect: str) -> str:

@@ -1,8 +1,10 @@
 """Reads a job directory for the page: its steps, rollouts, events, configuration and node. Everything may be missing."""
 
+import dataclasses
 import itertools
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +15,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.read.steps import StepReader
-from skyrl_doctor.watch.summary.gather import gather
+from skyrl_doctor.watch.summary.gather import Story, gather
 from skyrl_train.contracts import bounded
 from skyrl_train.contracts.job_files import COMPLETE, JOB_SUMMARIES
 from skyrl_train.contracts.rollout_summaries import Summary, directory_of, files_in, read, step_of
@@ -81,6 +83,7 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
     notes: list[str] = []
     story = gather(directory)
     configs = tuple(_configs(directory))
+    slurm_jobs = tuple(_slurm_jobs(story))
     cause = _cause(story.diagnosis, config, [os.path.join(directory, name) for name, _ in configs], notes)
     job = Job(
         events=story.events,
@@ -88,14 +91,24 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
         gpus=story.gpus,
         wasted_s=story.wasted_s,
         wasted_from=story.wasted_from,
-        steps=_steps([seen.path for seen in listing([directory]).files], notes),
+        steps=_steps(story.logs, notes),
         rollouts=_rollouts(directory, notes),
         configs=configs,
         environment=tuple(_environment(directory)),
         ends=tuple(_ends(directory)),
         notes=(*notes, *story.unread),
     )
-    return job, cause
+    return job, dataclasses.replace(cause, notes=(*slurm_jobs, *cause.notes))
+
+
+def _slurm_jobs(story: Story) -> Iterator[str]:
+    """Where the directory holds the logs of several Slurm jobs: which one the page is about, and how to get the others."""
+    if not story.others:
+        return
+    yield f"This page is about Slurm job {story.slurm_id}, the newest in this directory: {', '.join(story.logs)}."
+    for other in story.others:
+        name = f"Slurm job {other.slurm_id}" if other.slurm_id else "logs that name no Slurm job"
+        yield f"Not on this page: {name}. For a page of it: skyrl-doctor report {shlex.quote(other.read[0])}"
 
 
 def _cause(diagnosis: Diagnosis, config: Sequence[str], copied: Sequence[str], notes: list[str]) -> Cause:
@@ -119,7 +132,7 @@ def steps_in_log(path: str) -> tuple[Step, ...]:
     return _steps([path], [])
 
 
-def _steps(paths: list[str], notes: list[str]) -> tuple[Step, ...]:
+def _steps(paths: Sequence[str], notes: list[str]) -> tuple[Step, ...]:
     """The steps of all logs in order. A step that several logs have, or that was repeated after a resume, is the last."""
     found: dict[int, Step] = {}
     for path in paths:

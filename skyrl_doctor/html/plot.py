@@ -9,6 +9,10 @@ from skyrl_doctor.html.markup import Html, join, tag
 WIDTH, HEIGHT = 380, 130
 LEFT, RIGHT, TOP, BOTTOM = 54, 8, 8, 18
 MOST_POINTS = 760
+GRID_WIDTH, GRID_HEIGHT, SMALLEST = 960, 200, 2.0
+BAR = 20.0
+NO_STEP = -1
+"""The step of rollouts whose file names none."""
 COLOURS = 8
 """The classes c0 to c7 of the style."""
 
@@ -52,10 +56,12 @@ def line_plot(title: str, series: Series) -> Html:
     bad = [step for step, value in series.points if not math.isfinite(value)]
     drawn = join(
         _axes(scale),
-        [tag("polyline", class_="c0", points=run) for run in _runs(series.points, scale)],
+        [_curve(run) for run in _runs(series.points, scale)],
         [tag("circle", class_="bad", cx=scale.x(step), cy=HEIGHT - BOTTOM, r=2.5) for step in bad[:MOST_POINTS]],
     )
-    words = f"{figure(values[-1])} at the last step; {figure(min(values))} to {figure(max(values))}"
+    low, high = figure(min(values)), figure(max(values))
+    every = "" if len(series.points) == 1 else " at every step"
+    words = f"{low}{every}" if low == high else f"{figure(values[-1])} at the last step; {low} to {high}"
     return _figure(title, words + (f"; {len(bad)} not finite" if bad else ""), drawn)
 
 
@@ -71,8 +77,8 @@ def stack_plot(title: str, series: Sequence[Series]) -> Html:
     below, areas = [0.0] * len(steps), list[Html]()
     for number, one in enumerate(by_step):
         above = [base + one.get(step, 0.0) for base, step in zip(below, steps, strict=True)]
-        edge = [f"{scale.x(step)},{scale.y(value)}" for step, value in zip(steps, above, strict=True)]
-        back = [f"{scale.x(step)},{scale.y(value)}" for step, value in zip(steps, below, strict=True)]
+        edge = _edge(steps, above, scale)
+        back = _edge(steps, below, scale)
         areas.append(tag("path", class_=f"area c{number}", d=f"M{'L'.join([*edge, *reversed(back)])}Z"))
         below = above
     sums = [sum(one.values()) for one in by_step]
@@ -87,6 +93,14 @@ def stack_plot(title: str, series: Sequence[Series]) -> Html:
     return _figure(title, f"mean {figure(sum(totals) / len(totals))}", join(_axes(scale), areas), legend)
 
 
+def _edge(steps: Sequence[int], values: Sequence[float], scale: _Scale) -> list[str]:
+    """The points of an area's edge. A single step is as wide as a bar."""
+    if len(steps) == 1:
+        middle = float(scale.x(steps[0]))
+        return [f"{_short(middle + aside)},{scale.y(values[0])}" for aside in (-BAR, BAR)]
+    return [f"{scale.x(step)},{scale.y(value)}" for step, value in zip(steps, values, strict=True)]
+
+
 @record
 class Kind:
     """A kind of rollout in the grid: its class of the style, and its name in the legend."""
@@ -96,16 +110,18 @@ class Kind:
 
 
 def grid_plot(title: str, columns: Sequence[tuple[int, Sequence[Kind]]]) -> Html:
-    """A column of squares for each step, one square for each rollout, coloured by its kind."""
+    """A block of squares for each step, from left to right, one square for each rollout, coloured by its kind."""
     tallest = max((len(column) for _, column in columns), default=0)
     if not tallest:
         return Html()
-    width, height = max(2.0, 960 / len(columns)), max(2.0, min(10.0, 200 / tallest))
+    width = max(SMALLEST, GRID_WIDTH / len(columns))
+    side, abreast = _squares(width, tallest)
     paths: dict[Kind, list[str]] = {}
+    square = f"h{_short(side * 0.86)}v{_short(side * 0.86)}h-{_short(side * 0.86)}z"
     for number, (_, column) in enumerate(columns):
-        for row, kind in enumerate(column):
-            side = f"h{_short(width * 0.86)}v{_short(height * 0.86)}h-{_short(width * 0.86)}z"
-            paths.setdefault(kind, []).append(f"M{_short(number * width)},{_short(row * height)}{side}")
+        for place, kind in enumerate(column):
+            row, at = divmod(place, abreast)
+            paths.setdefault(kind, []).append(f"M{_short(number * width + at * side)},{_short(row * side)}{square}")
     counted = ", ".join(f"{len(squares)} {kind.name}" for kind, squares in paths.items())
     legend = tag(
         "ul",
@@ -113,11 +129,23 @@ def grid_plot(title: str, columns: Sequence[tuple[int, Sequence[Kind]]]) -> Html
         class_="legend",
     )
     drawn = [tag("path", class_=f"cell {kind.style}", d="".join(squares)) for kind, squares in paths.items()]
-    box = f"0 0 {_short(len(columns) * width)} {_short(tallest * height)}"
-    label = f"{title}: {counted}, by step from {columns[0][0]} to {columns[-1][0]}"
-    picture = tag("svg", drawn, viewBox=box, role="img", aria_label=label, class_="grid", preserveAspectRatio="none")
-    caption = tag("figcaption", tag("b", title), f" steps {columns[0][0]} to {columns[-1][0]}, left to right")
+    box = f"0 0 {_short(len(columns) * width)} {_short(math.ceil(tallest / abreast) * side)}"
+    first, last = columns[0][0], columns[-1][0]
+    steps = "without a step" if last == NO_STEP else f"step {last}" if first == last else f"steps {first} to {last}"
+    label = f"{title}: {counted}, {steps}"
+    picture = tag("svg", drawn, viewBox=box, role="img", aria_label=label, class_="grid")
+    caption = tag("figcaption", tag("b", title), f" {steps}", ", left to right" if first < last else "")
     return tag("figure", caption, picture, legend, class_="wide")
+
+
+def _squares(width: float, tallest: int) -> tuple[float, int]:
+    """The side of a square and how many stand abreast in a step's block, so that the tallest block fits."""
+    room = width * 0.94 if width > 2 * SMALLEST else width
+    for side in (12.0, 10.0, 8.0, 6.0, 4.0, 3.0):
+        abreast = int(room / side)
+        if abreast and math.ceil(tallest / abreast) * side <= GRID_HEIGHT:
+            return side, abreast
+    return SMALLEST, max(1, int(room / SMALLEST))
 
 
 def figure(value: float) -> str:
@@ -137,19 +165,43 @@ def _axes(scale: _Scale) -> Html:
         tag("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=bottom, y2=bottom),
         tag("line", class_="axis faint", x1=LEFT, x2=WIDTH - RIGHT, y1=middle, y2=middle),
         tag("line", class_="axis faint", x1=LEFT, x2=WIDTH - RIGHT, y1=TOP, y2=TOP),
-        tag("text", f"{scale.high:.3g}", x=LEFT - 5, y=TOP + 4, text_anchor="end"),
-        tag("text", f"{scale.low:.3g}", x=LEFT - 5, y=bottom, text_anchor="end") if scale.high > scale.low else None,
+        [
+            tag("text", _label(value), x=LEFT - 5, y=_short(float(scale.y(value)) + 4), text_anchor="end")
+            for value in sorted({scale.low, scale.high})
+        ],
         tag("text", f"step {scale.first:g}", x=LEFT, y=HEIGHT - 4),
-        tag("text", f"{scale.last:g}", x=WIDTH - RIGHT, y=HEIGHT - 4, text_anchor="end"),
+        tag("text", f"{scale.last:g}", x=WIDTH - RIGHT, y=HEIGHT - 4, text_anchor="end")
+        if scale.last > scale.first
+        else None,
     )
+
+
+def _label(value: float) -> str:
+    """A value of an axis, in at most seven letters: there is room for no more."""
+    size = abs(value)
+    if size and (size < 1e-3 or size >= 1e12):
+        number, _, power = f"{value:.1e}".partition("e")
+        return f"{number.removesuffix('.0')}e{int(power)}"
+    if size < 1e4:
+        return f"{value:.0f}" if size >= 1e3 else f"{value:.3g}" if size >= 1e-2 else f"{value:.2g}"
+    unit, of = next((unit, of) for unit, of in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if size >= of)
+    return f"{value / of:.4g}{unit}"
 
 
 def _scale(points: Sequence[tuple[int, float]], low: float, high: float) -> _Scale:
     return _Scale(points[0][0], points[-1][0], low, high)
 
 
-def _runs(points: Sequence[tuple[int, float]], scale: _Scale) -> list[str]:
-    """The points between the gaps, as SVG writes them. A single point is a short line."""
+def _curve(run: Sequence[str]) -> Html:
+    """A line through the points, or a dot for a single one."""
+    if len(run) > 1:
+        return tag("polyline", class_="c0", points=" ".join(run))
+    x, _, y = run[0].partition(",")
+    return tag("circle", class_="dot", cx=x, cy=y, r=3)
+
+
+def _runs(points: Sequence[tuple[int, float]], scale: _Scale) -> list[list[str]]:
+    """The points between the gaps, as SVG writes them."""
     every = math.ceil(len(points) / MOST_POINTS)
     runs: list[list[str]] = [[]]
     for number, (step, value) in enumerate(points):
@@ -157,7 +209,7 @@ def _runs(points: Sequence[tuple[int, float]], scale: _Scale) -> list[str]:
             runs.append([])
         elif number % every == 0 or number == len(points) - 1:
             runs[-1].append(f"{scale.x(step)},{scale.y(value)}")
-    return [" ".join(run if len(run) > 1 else run * 2) for run in runs if run]
+    return [run for run in runs if run]
 
 
 def _short(number: float) -> str:

@@ -1,6 +1,7 @@
-"""Examines the machine of a recording, with the job's configuration where the bundle has one."""
+"""Examines the machine of a recording, with the configuration that is given, or that of the job."""
 
 import os
+from collections.abc import Sequence
 
 from skyrl_doctor.examination import Options, run
 from skyrl_doctor.html.job import Job, configuration_of
@@ -10,10 +11,10 @@ from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.report.model import Report
 
 
-def examine_recording(directory: str, job: Job | None) -> Examined:
+def examine_recording(directory: str, job: Job | None, config: Sequence[str] = ()) -> Examined:
     """The preflight of a recorded machine. Raises UsageError where the recording is damaged."""
     copied = [os.path.join(directory, JOB, name) for name, _ in (job.configs if job else ())]
-    targets = configuration_of(copied)
+    targets = tuple(config) or configuration_of(copied)
     report = run(RecordedMachine.load(directory), LocalMachine(), Options(targets=targets))
     return Examined(
         title="the recorded machine",

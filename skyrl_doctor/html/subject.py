@@ -82,10 +82,6 @@ def _directory(path: str, config: Sequence[str]) -> Subject:
     inner = os.path.join(path, JOB)
     if has_machine and os.path.isdir(inner):
         return dataclasses.replace(_job(inner, name, "bundle", config), machine=path)
-    if has_machine and config:
-        raise UsageError(
-            f"--config is for a log or a job directory, and {path} is a recording; use preflight --from {path}"
-        )
     if has_machine:
         return Subject(name=name, kind="recording", machine=path)
     if is_job(path):

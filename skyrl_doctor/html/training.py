@@ -8,7 +8,7 @@ from statistics import fmean, quantiles
 from skyrl_doctor.html.job import Rollouts
 from skyrl_doctor.html.markup import Html, join, tag
 from skyrl_doctor.html.parts import folded, plural, table
-from skyrl_doctor.html.plot import Kind, Series, figure, grid_plot, line_plot, stack_plot
+from skyrl_doctor.html.plot import NO_STEP, Kind, Series, figure, grid_plot, line_plot, stack_plot
 from skyrl_doctor.watch.figures import CUT, LONGEST, LOSS, MEMORY, PHASES, PLOTTED, PROBS_DIFF
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.rules.base import duration
@@ -89,7 +89,7 @@ def rollouts_section(rollouts: Rollouts) -> Html:
     summaries = [summary for _, summary in rollouts]
     columns: dict[int, list[Kind]] = defaultdict(list)
     for step, summary in rollouts:
-        columns[step or 0].append(_kind(summary))
+        columns[NO_STEP if step is None else step].append(_kind(summary))
     ordered = [(step, sorted(columns[step], key=lambda kind: kind.style)) for step in sorted(columns)]
     return join(
         grid_plot("Rollouts", ordered),
@@ -116,7 +116,10 @@ def _kind(one: Summary) -> Kind:
 def _by_step(rollouts: Rollouts) -> Iterator[Series]:
     groups: dict[int, list[Summary]] = defaultdict(list)
     for step, summary in rollouts:
-        groups[step or 0].append(summary)
+        if step is not None:
+            groups[step].append(summary)
+    if not groups:
+        return
     for name, of in (
         ("mean turns of a rollout", lambda one: float(one.turns)),
         ("seconds in the sandbox", lambda one: one.command_s),

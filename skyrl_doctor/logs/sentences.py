@@ -36,17 +36,17 @@ def name_setting(key: str, dialect: str) -> str:
 def _fill(template: str, hit: Hit, dialect: str) -> str:
     if "{" not in template:
         return template
-    values = _values(hit)
+    found = values(hit)
 
     def fill(place: re.Match[str]) -> str:
         key, group = place.groups()
-        return name_setting(key, dialect) if key else values.get(group) or UNKNOWN
+        return name_setting(key, dialect) if key else found.get(group) or UNKNOWN
 
     text = _PLACE.sub(fill, template if dialect else _KEYS_ASIDE.sub("", template))
     return _WITHOUT_VALUE.sub("", text)
 
 
-def _values(hit: Hit) -> Mapping[str, str | None]:
+def values(hit: Hit) -> Mapping[str, str | None]:
     """The named groups of the pattern in the line, or in the line joined with those below it."""
     line, pattern = hit.line, re.compile(hit.failure.signature.pattern)
     match = pattern.search(line.text)

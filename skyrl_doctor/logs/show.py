@@ -9,6 +9,7 @@ from typing import Any
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.cause.runs import EarlierRun
+from skyrl_doctor.logs.cause.stopped import Stopped
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
@@ -147,8 +148,35 @@ def text(
         if diagnosis.tolerated:
             yield "The first error line. It announces another try, or the run continued after it:"
             yield from _quotation(diagnosis.tolerated, redact, width)
+        if diagnosis.stopped:
+            yield from _stopped(diagnosis.stopped)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
+
+
+def stopped_at(stopped: Stopped) -> str:
+    """Where a log without an end stops."""
+    of = f" of {stopped.total}" if stopped.total is not None else ""
+    place = f"{encodable(plain(stopped.file))}:{stopped.line}"
+    return f"The log stops at step {stopped.step}{of} without an error: {place}"
+
+
+def _stopped(stopped: Stopped) -> Iterator[str]:
+    yield stopped_at(stopped)
+    yield "The run may still be going. If it is not, it was ended from outside, and the reason is elsewhere:"
+    yield f"  $ sacct -j {stopped.slurm_id or 'JOBID'} --format=JobID,State,ExitCode,Elapsed,MaxRSS,NodeList"
+    yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the job"
+    yield "  the other logs of the job: .err next to .out, logs of Ray's workers (/tmp/ray/session_latest/logs on the node)"
+
+
+def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
+    """The title of one of several jobs, with its files."""
+    name = f"Slurm job {slurm_id}" if slurm_id else "Logs that name no Slurm job"
+    listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
+    more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
+    yield f"== {name} =="
+    yield from textwrap.wrap(f"{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
+    yield ""
 
 
 def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:
@@ -186,8 +214,14 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
         yield "Other errors that no known failure matches:"
         for group in diagnosis.groups:
             place = f"{encodable(plain(group.file))}:{group.cluster.first}"
-            yield f"  {group.cluster.count} x {_clean(without_header(group.cluster.template), redact)}, first at {place}"
+            count = "1 x" if group.cluster.count == 1 else f"{group.cluster.count} lines like"
+            yield f"  {count} {_clean(without_header(first_of(group.cluster)), redact)}, first at {place}"
     yield from _consequences(diagnosis, redact, width)
+
+
+def first_of(cluster: Cluster) -> str:
+    """The first of the similar lines, whose names and keys the template hides."""
+    return cluster.sample or cluster.template
 
 
 def without_header(template: str) -> str:
@@ -244,8 +278,16 @@ def _for_users_of(dialect: str, body: str) -> str:
     if dialect == OURS:
         return body
     paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
-    kept = ("\n".join(one for one in sentences if not _OUR_PARTS.search(one)) for sentences in paragraphs)
+    kept = ("\n".join(_without_our_parts(sentences)) for sentences in paragraphs)
     return "\n\n".join(part for part in kept if part.strip())
+
+
+def _without_our_parts(sentences: Sequence[str]) -> Iterator[str]:
+    """The sentences that are not about skyrl-train. One that only introduces such a sentence ends with a full stop."""
+    for one, following in itertools.pairwise((*sentences, "")):
+        if not _OUR_PARTS.search(one):
+            introduces = one.endswith(":") and _OUR_PARTS.search(following)
+            yield f"{one[:-1]}." if introduces else one
 
 
 def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:

@@ -7,17 +7,19 @@ become the job's options. Places inside are those of the file where the text sta
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.launches import SILENT
 from skyrl_doctor.plan.sbatch_environ import job_of, sbatch_environ
 from skyrl_doctor.plan.source import Source
-from skyrl_doctor.plan.syntax.shell import Command, Script, read_script
+from skyrl_doctor.plan.syntax.shell import Command, OpenFile, Script, read_script
 from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word, known
 
+MOST_FILES = 16
+"""How many files the inner scripts of one file may start or source."""
 MAX_DEPTH = 3
 """How deep `bash -c "bash -c …"` is read."""
 _CONTAINERS = ("docker", "podman", "kubectl", "enroot", "ssh")
@@ -37,36 +39,54 @@ class Inner:
     job: Job | None = None
 
 
-def with_inner_commands(script: Script, text: str, environ: Mapping[str, str] | None = None) -> None:
+def with_inner_commands(
+    script: Script, text: str, environ: Mapping[str, str] | None = None, open_file: OpenFile = lambda _: None
+) -> None:
     """Changes the script. `text` is what its file holds, `environ` the variables of this machine."""
-    script.commands[:] = [
-        one for command in script.commands for one in _expanded(command, text, environ or {}, MAX_DEPTH)
-    ]
+    context = _Context(text, environ or {}, open_file)
+    script.commands[:] = [one for command in script.commands for one in _expanded(command, context, MAX_DEPTH)]
 
 
-def _expanded(command: Command, text: str, environ: Mapping[str, str], depth: int) -> Iterator[Command]:
+@dataclass(slots=True)
+class _Context:
+    """What all inner scripts of a file share."""
+
+    text: str
+    environ: Mapping[str, str]
+    open_file: OpenFile
+    files: int = MOST_FILES
+
+    def open(self, path: str) -> Source | None:
+        self.files -= 1
+        return self.open_file(path) if self.files >= 0 else None
+
+
+def _expanded(command: Command, context: _Context, depth: int) -> Iterator[Command]:
     found = _inner(command) if depth else None
     if found is None:
         yield command
         return
     outer, job = found.script, found.job or command.job
     names = {base(word) for word in found.wrapper}
-    variables = {**({} if names.intersection(_CONTAINERS) else environ), **command.exported, **_given(command.words)}
+    is_elsewhere = bool(names.intersection(_CONTAINERS))
+    variables = {**({} if is_elsewhere else context.environ), **command.exported, **_given(command.words)}
     if found.job is not None:
         variables = {**sbatch_environ(found.job.text), **variables}
-    inner = read_script(Source("", outer.text), variables)
+    inner = read_script(Source("", outer.text), variables, (lambda _: None) if is_elsewhere else context.open)
     for one in inner.commands:
-        words = tuple(_placed(word, outer, text) for word in one.words)
-        document = _placed(one.document, outer, text) if one.document is not None else None
+        words = tuple(_placed(word, outer, context.text) for word in one.words)
+        document = _placed(one.document, outer, context.text) if one.document is not None else None
         made = replace(
             one,
             words=(*found.wrapper, *words),
-            line=outer.line + one.line - 1,
+            line=one.line if one.file else outer.line + one.line - 1,
+            start=one.start if one.file else outer.line + one.start - 1,
+            file=one.file or outer.file,
             document=document,
-            job=job,
+            job=one.job or job,
             exported={**command.exported, **one.exported},
         )
-        yield from _expanded(made, text, environ, depth - 1)
+        yield from _expanded(made, context, depth - 1)
 
 
 def _given(words: Sequence[Word]) -> dict[str, str]:
@@ -135,7 +155,12 @@ def _of_ssh(words: tuple[Word, ...], document: Word | None) -> Inner | None:
 
 
 def _placed(word: Word, outer: Word, text: str) -> Word:
-    """A word of the inner text, with its place in the file. Without a place of its own it has that of the whole text."""
+    """A word of the inner text, with its place in the file. Without a place of its own it has that of the whole text.
+
+    A word of another file, which the inner text starts, has its place there.
+    """
+    if word.file:
+        return word
     quoted, data = outer.text.encode(), text.encode()
     line = outer.line + word.line - 1
     for start in (outer.span[0] + 1, outer.span[0]):  # behind a quote, or a here-document

@@ -4,8 +4,9 @@ import dataclasses
 import re
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.stray_words import is_stray
 from skyrl_doctor.plan.syntax.shell import Script
-from skyrl_doctor.plan.syntax.shell_programs import SCRIPTS, SHELLS, WRAPPERS, base, script_at
+from skyrl_doctor.plan.syntax.shell_programs import GATE, SCRIPTS, SHELLS, WRAPPERS, base, script_at
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Word
 
@@ -60,7 +61,18 @@ _HARMLESS = frozenset(
     "whoami xdg-open yes zip".lower().split()
 )
 """Commands that prepare, print or clean up. They start no training."""
-_HARMLESS_MODULES = ("pip", "venv", "ensurepip", "json", "site", "http", "zipfile", "huggingface_hub", "virtualenv")
+_HARMLESS_MODULES = (
+    "pip",
+    "venv",
+    "ensurepip",
+    "json",
+    "site",
+    "http",
+    "zipfile",
+    "huggingface_hub",
+    "virtualenv",
+    "skyrl_doctor",
+)
 SILENT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk", "kill", "rm", "export")
 """Commands whose arguments are text."""
 
@@ -77,6 +89,10 @@ class Launch:
     line: int
     is_module: bool = False
     job: Job | None = None
+    file: str = ""
+    """The file that holds the line; empty for the target itself."""
+    at: int = 0
+    """The number of its command in the script."""
 
     @property
     def script(self) -> str:
@@ -96,9 +112,9 @@ class Launch:
 def launches(script: Script) -> tuple[Launch, ...]:
     """Every program that the script starts, in order, without commands that only prepare or print."""
     return tuple(
-        dataclasses.replace(found, job=command.job)
-        for command in script.commands
-        if (found := launch_of(command.words)) is not None
+        dataclasses.replace(found, job=command.job, file=command.file, at=at)
+        for at, command in enumerate(script.commands)
+        if not is_stray(command) and (found := launch_of(command.words)) is not None
     )
 
 
@@ -134,7 +150,7 @@ def _python_program(words: tuple[Word, ...]) -> Launch | None:
 def _command(words: tuple[Word, ...]) -> Launch | None:
     """The command behind its wrappers."""
     name = base(words[0])
-    if name in _HARMLESS or name.endswith("()"):
+    if name in _HARMLESS or name == GATE or name.endswith("()"):
         return None
     if name in ("uv", "uvx"):
         return _of_uv(words)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
+OUR_LAUNCHER = "skyrl-train"
+
+
 def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
     """The plan of one run. Raises UsageError if the targets are several runs."""
     plans = load_runs(machine, targets, verl_version=verl_version)
@@ -167,12 +170,15 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
         *others, last = [
             skyrl_trainer.read(machine, source, script, launch)
             for launch in of_skyrl[-MOST_RUNS:]
-            if launch.line == of_skyrl[-1].line
+            if (launch.file, launch.line) == (of_skyrl[-1].file, of_skyrl[-1].line)
         ]
         return dataclasses.replace(last, others=tuple(others))
     of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
     if of_prime:
-        return prime_command.read(machine, source, *of_prime[-1])
+        return prime_command.read(machine, source, script, *of_prime[-1])
+    of_ours = [found for launch in started if (found := _launched_file(launch)) is not None]
+    if of_ours:
+        return read(machine, _beside(machine, source, of_ours[-1]), verl_version=verl_version)
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):
@@ -182,17 +188,34 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
     return skyrl.read_conf(source, script, broken)
 
 
+def _launched_file(launch: "Launch") -> str | None:
+    """The configuration of `skyrl-train launch run.toml`."""
+    if launch.name.rpartition("/")[2] != OUR_LAUNCHER or not launch.words or launch.words[0].text != "launch":
+        return None
+    return next((word.text for word in launch.words if word.text.endswith(".toml") and not word.unknown), None)
+
+
+def _beside(machine: Machine, source: Source, path: str) -> Source:
+    """A file that a script names: from the working directory, else from the folder of the script."""
+    try:
+        return read_source(machine, path)
+    except UsageError:
+        folder = source.file.rpartition("/")[0]
+        if not folder or path.startswith("/"):
+            raise
+        return read_source(machine, f"{folder}/{path}")
+
+
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:
     """The refusal of a script whose programs are all unknown: it names the last one."""
     program = started[-1]
+    place = f"line {program.line} of {program.file}" if program.file else f"line {program.line}"
     if program.script:
         return (
-            f"target {file}: line {program.line} starts {program.script}, which cannot be read from here; "
+            f"target {file}: {place} starts {program.script}, which cannot be read from here; "
             "pass the script that starts the training"
         )
-    return (
-        f"target {file}: line {program.line} starts {program.name}, which the doctor does not know; it reads {READABLE}"
-    )
+    return f"target {file}: {place} starts {program.name}, which the doctor does not know; it reads {READABLE}"
 
 
 def _merge(into: dict[str, Value], more: Mapping[str, Value]) -> None:

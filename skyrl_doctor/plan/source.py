@@ -11,6 +11,7 @@ LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
 MAX_FOLDERS = 12
 _PROGRAM = re.compile(r"(?:^|[\s/])(?:python[\d.]*|torchrun|uv|uvx|srun|ray|accelerate|bash)\s|\s-m\s|main_ppo|\s@\s")
+_OVERRIDE = re.compile(r"(?:\+\+?|~|--)?[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
 
 
 @record
@@ -35,6 +36,10 @@ def read_source(machine: Machine, target: str) -> Source:
     except Absent:
         if _is_command_line(target):
             return Source(COMMAND_LINE, target)
+        if _OVERRIDE.match(target):
+            raise UsageError(
+                f"target {target}: a setting, not a file; write it into the script, or pass the whole command in quotes"
+            ) from None
         raise UsageError(f"target {target}: no such file or directory") from None
     except CouldNotLook as error:
         if _is_command_line(target):  # it is longer than a path may be

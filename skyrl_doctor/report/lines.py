@@ -9,7 +9,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from skyrl_doctor.core.model import CORRECT, UNKNOWN_VALUE, Finding, Location, Outcome, Remedy, Severity, Status
+from skyrl_doctor.core.model import CORRECT, UNKNOWN_VALUE, Finding, Location, Outcome, Remedy, Role, Severity, Status
 from skyrl_doctor.core.record import record
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
@@ -94,7 +94,8 @@ def counts(outcomes: Sequence[Outcome]) -> str:
         (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")
         for severity in sorted(Severity, reverse=True)
     ]
-    parts += [(status[Status.SKIP], "skipped"), (status[Status.UNKNOWN], "unknown")]
+    waived = sum(outcome.status is Status.SKIP and bool(outcome.findings) for outcome in outcomes)
+    parts += [(status[Status.SKIP] - waived, "skipped"), (waived, "waived"), (status[Status.UNKNOWN], "unknown")]
     return ", ".join(f"{count} {word}" for count, word in parts if count) or "no checks"
 
 
@@ -113,9 +114,8 @@ class Layout:
 
     def header(self, report: Report) -> list[Line]:
         target = f"target {' '.join(report.printed_targets)}" if report.printed_targets else "no target"
-        return self.prose(
-            f"{report.version}, host {report.host}, role {'+'.join(report.roles)}, {target}", label="doctor:"
-        )
+        role = "any" if len(report.roles) == len(Role) else "+".join(report.roles)
+        return self.prose(f"{report.version}, host {report.host}, role {role}, {target}", label="doctor:")
 
     def findings_of(self, outcomes: Sequence[Outcome]) -> Iterator[Line]:
         """The findings and the unknown checks: a paragraph or, with -v, a block for each."""
@@ -173,7 +173,7 @@ class Layout:
             yield from self.prose(f"{remedy.summary}{_SAFE if remedy.safe else ''}", lead="fix:  ")
         for command in remedy.commands:
             first, *rest = plain(command).split("\n")
-            yield Line(f"      $ {first}", style="command")
+            yield Line(f"      {prompt(command)}{first}", style="command")
             yield from (Line(f"        {more}", style="command") for more in rest)
         for name, new in remedy.moves.items():
             yield Line(f"      {plain(name)} -> {plain(new)}", style="command")
@@ -202,8 +202,14 @@ class Layout:
 
     def verdict(self, report: Report) -> list[Line]:
         strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
+        skipped = [one for one in report.outcomes if one.status is Status.SKIP and not one.findings]
+        others = counts([one for one in report.outcomes if one not in skipped])
+        does = "does" if len(skipped) == 1 else "do"
+        option = "" if self.view.verbose or self.view.skips else ", see -v"
+        more = f"; {len(skipped)} {does} not apply here{option}" if skipped else ""
+        left_out = f"; {report.left_out}" if report.left_out else ""
         return self.prose(
-            f"{report.verdict} ({counts(report.outcomes)}{strict}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({others}{more}{strict}{left_out}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )
@@ -238,6 +244,11 @@ def short_fix(remedy: Remedy | None) -> str:
     if any(f"`{command}`" not in remedy.summary for command in remedy.commands):
         return f"{remedy.summary} (-v prints the commands)"
     return "" if remedy.summary in (CORRECT, UNKNOWN_VALUE) else remedy.summary
+
+
+def prompt(command: str) -> str:
+    """What stands before a command that is to be typed; nothing before a line for a script, such as #SBATCH."""
+    return "" if command.startswith("#") else "$ "
 
 
 def location_text(location: Location) -> str:

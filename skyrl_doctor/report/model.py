@@ -28,6 +28,8 @@ class Report:
     host: str
     fail_on: Severity = Severity.ERROR
     notes: tuple[str, ...] = ()
+    left_out: str = ""
+    """What was not examined on purpose, for the verdict; empty if nothing."""
     gpus: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     traits: Mapping[str, str] = field(default_factory=dict)

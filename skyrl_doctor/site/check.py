@@ -2,23 +2,29 @@
 
 from collections.abc import Iterator
 
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.site import files, jobs, slurm_config
 from skyrl_doctor.site.result import Result, failed, skipped, unknown
+from skyrl_doctor.site.slurm_config import SlurmConfig
 
 _LIMIT_S = 15.0
+_SLURM_CONF = "/etc/slurm/slurm.conf"
 
 
 def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterator[Result]:
-    done = machine.run(slurm_config.SHOW_CONFIG, limit_s=_LIMIT_S)
-    config = slurm_config.parse(done.out) if done.ok else None
-    if config is None:
-        yield unknown(
-            "slurm.conf",
-            "`scontrol show config` printed no configuration that the doctor reads" if done.ok else done.why,
-        )
-        return
-    scripts = files.find_scripts(config, lambda path: files.exists(machine, path))
+    answer = _ask_slurm(machine)
+    if isinstance(answer, SlurmConfig):
+        config = answer
+    else:
+        yield answer
+        submits = False
+        read = _read_slurm_conf(machine)
+        if read is None:
+            return
+        config = read
+        yield skipped("scontrol", f"only the files that {config.text('SLURM_CONF')} names are checked; no job is run")
+    scripts = files.find_scripts(machine, config)
     filtered = list(files.check_filter(machine, config))
     if not scripts and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered):
         yield failed("slurm.conf", "it names none of the scripts of contrib/slurm", "see docs/slurm-site.md, Install")
@@ -34,8 +40,25 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
         yield from files.check_logs(machine, settings)
     yield from filtered
     if not submits:
-        yield skipped("jobs", "--no-jobs")
+        yield skipped("jobs", "no job was run")
         return
     has_filter = any(result.outcome == "pass" for result in filtered)
     installed = files.Installed(scripts, settings if isinstance(settings, files.Settings) else None, has_filter)
     yield from jobs.run_jobs(machine, asked, installed)
+
+
+def _ask_slurm(machine: Machine) -> SlurmConfig | Result:
+    done = machine.run(slurm_config.SHOW_CONFIG, limit_s=_LIMIT_S)
+    if not done.ok:
+        return unknown("slurm.conf", f"{done.why}. Run site-check where `{' '.join(slurm_config.SHOW_CONFIG)}` works")
+    reason = f"`{' '.join(slurm_config.SHOW_CONFIG)}` printed no configuration that the doctor reads"
+    return slurm_config.parse(done.out) or unknown("slurm.conf", reason)
+
+
+def _read_slurm_conf(machine: Machine) -> SlurmConfig | None:
+    """The file itself, where Slurm does not answer."""
+    path = machine.environ().get("SLURM_CONF") or _SLURM_CONF
+    try:
+        return slurm_config.parse_file(machine.read(path), path)
+    except CouldNotLook:
+        return None

@@ -3,7 +3,7 @@
 import fnmatch
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
@@ -21,7 +21,9 @@ LUA = "job_submit.lua"
 _SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS", "RUNTIME_ACCOUNTS")
 _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
+_LOADED = re.compile(rf'^[ \t]*dofile[ \t]*\([ \t]*"(/[^"\n]+/{re.escape(LUA)})"', re.MULTILINE)
 _LIMIT_S = 10.0
+_MOST_PROGRAMS = 100
 
 
 @record
@@ -50,23 +52,44 @@ class Installed:
         return "TaskProlog" in self.scripts
 
 
-def find_scripts(config: SlurmConfig, is_there: Callable[[str], bool]) -> dict[str, str]:
-    """Our script of each hook, by its name: a site may have others too."""
+def find_scripts(machine: Machine, config: SlurmConfig) -> dict[str, str]:
+    """Our script of each hook, by its name: a site may have others too, and one of those may call ours."""
     found = {}
     for hook, name in HOOKS.items():
-        path = next((path for path in _candidates(config.paths(hook), name, is_there)), None)
+        path = next(_candidates(machine, config.paths(hook), name), None)
         if path:
             found[hook] = path
     return found
 
 
-def _candidates(paths: Sequence[str], name: str, is_there: Callable[[str], bool]) -> Iterator[str]:
-    """The paths with this name, then the files of this name that a pattern such as `/etc/slurm/prolog.d/*` matches."""
-    yield from (path for path in paths if posixpath.basename(path) == name)
-    for path in paths:
-        folder, pattern = posixpath.split(path)
-        if fnmatch.fnmatchcase(name, pattern) and is_there(f"{folder}/{name}"):
-            yield f"{folder}/{name}"
+def _candidates(machine: Machine, paths: Sequence[str], name: str) -> Iterator[str]:
+    """The paths with this name, then those that a script of the site calls."""
+    programs = [program for path in paths for program in _programs(machine, path)]
+    yield from (program for program in programs if posixpath.basename(program) == name)
+    for program in programs:
+        called = re.search(rf"^[^#\n]*?(/[\w./-]+/{re.escape(name)})\b", _text(machine, program), re.MULTILINE)
+        if called:
+            yield called[1]
+
+
+def _programs(machine: Machine, path: str) -> list[str]:
+    """The files that a pattern such as `/etc/slurm/prolog.d/*` matches, or the path itself."""
+    if not any(letter in path for letter in "*?["):
+        return [path]
+    folder, pattern = posixpath.split(path)
+    try:
+        names = machine.listdir(folder)
+    except CouldNotLook:
+        return []
+    return [f"{folder}/{name}" for name in sorted(names) if fnmatch.fnmatchcase(name, pattern)][:_MOST_PROGRAMS]
+
+
+def _text(machine: Machine, path: str) -> str:
+    """The file's text; "" if it cannot be read."""
+    try:
+        return machine.read(path)
+    except CouldNotLook:
+        return ""
 
 
 def exists(machine: Machine, path: str) -> bool:
@@ -152,7 +175,7 @@ def check_programs(machine: Machine, settings: Settings, as_user: tuple[str, ...
 def check_names(scripts: dict[str, str], settings: Settings) -> Iterator[Result]:
     """Which jobs the Prolog checks."""
     if "Prolog" in scripts and not settings.gpu_partitions.strip() and not settings.gpu_accounts.strip():
-        yield skipped("GPU_PARTITIONS", "site.sh names no partition or account, so the Prolog checks no job")
+        yield skipped("GPU_PARTITIONS", "site.sh sets no GPU_PARTITIONS or GPU_ACCOUNTS, so the Prolog checks no job")
 
 
 def check_accounts(config: SlurmConfig, settings: Settings) -> Iterator[Result]:
@@ -203,6 +226,13 @@ def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:
     except CouldNotLook as error:
         yield failed(LUA, str(error), f"copy {LUA} into the directory of slurm.conf on the controller")
         return
+    called = _LOADED.search(text)
+    if called:
+        path = called[1]
+        text = _text(machine, path)
+        if not text:
+            yield failed(LUA, f"{path} cannot be read, but the site's own {LUA} loads it", f"install {path}")
+            return
     found = _DOCTOR.search(text)
     if found is None:
         yield skipped(LUA, f"{path} is not the file of contrib/slurm")
@@ -212,6 +242,9 @@ def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:
         yield failed(LUA, f"DOCTOR in {path}: {reason}", "set DOCTOR at the head of the file to the installed doctor")
     else:
         yield passed(LUA, f"{path} names {found[1]}")
+    if not config.text("PluginDir"):
+        yield unknown(LUA, "only Slurm itself can tell where job_submit_lua.so must be")
+        return
     for folder in config.text("PluginDir").split(":"):
         if folder and exists(machine, f"{folder}/job_submit_lua.so"):
             return

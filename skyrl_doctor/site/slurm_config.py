@@ -8,6 +8,7 @@ from skyrl_doctor.core.record import record
 SHOW_CONFIG = ("scontrol", "show", "config")
 _ENTRY = re.compile(r"^(?P<key>[A-Za-z]\w*)(?:\[\d+\])?[ \t]*=[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
 _NOTHING = ("", "(null)", "(none)", "N/A")
+_FILE_ENTRY = re.compile(r"^[ \t]*(?P<key>[A-Za-z]\w*)[ \t]*=[ \t]*(?P<value>[^\s#]+)", re.MULTILINE)
 _END = re.compile(r"^[A-Za-z ]*(?:Configuration|Slurmctld\(|Cgroup|Control Group)\b.*$", re.MULTILINE)
 
 
@@ -42,4 +43,12 @@ def parse(text: str) -> SlurmConfig | None:
             found.setdefault(entry["key"].lower(), []).append(entry["value"])
     if "slurm_conf" not in found:
         return None
+    return SlurmConfig({key: tuple(values) for key, values in found.items()})
+
+
+def parse_file(text: str, path: str) -> SlurmConfig:
+    """The settings that a slurm.conf itself names: without defaults, and without the files that it includes."""
+    found: dict[str, list[str]] = {"slurm_conf": [path]}
+    for entry in _FILE_ENTRY.finditer(text):
+        found.setdefault(entry["key"].lower(), []).append(entry["value"])
     return SlurmConfig({key: tuple(values) for key, values in found.items()})

@@ -17,7 +17,12 @@ SCHEMA_LINE = "#:schema ./run_config.schema.json"
 def arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="WHAT")
     explain = verbs.add_parser("explain", help="print what keys mean: type, default, verl's key, the checks")
-    explain.add_argument("keys", nargs="+", metavar="KEY", help="a key of ours or of verl, or a table such as rollout")
+    explain.add_argument(
+        "keys",
+        nargs="+",
+        metavar="KEY",
+        help="a key of ours or of verl, a table such as rollout, or words to search for",
+    )
     verbs.add_parser("defaults", help="print a run.toml with every key, its meaning and its default")
     verbs.add_parser("schema", help="print the JSON Schema of a run.toml, for an editor")
     parser.epilog = (
@@ -44,7 +49,7 @@ def _explained(keys: list[str], width: int) -> Iterator[str]:
     from skyrl_train.config.reference import read_by
 
     checks = read_by()
-    for place, setting in enumerate(one for key in keys for one in _named(key)):
+    for place, setting in enumerate(_asked(keys)):
         if place:
             yield ""
         yield setting.key
@@ -70,17 +75,25 @@ def _facts(setting: "Setting", checks: list[str]) -> Iterator[tuple[str, str]]:
         yield "checks", " ".join(checks)
 
 
-def _named(key: str) -> "list[Setting]":
-    """The setting of this key, or all of a table. Raises UsageError."""
-    from skyrl_train.config.reference import closest, find, settings
+def _asked(keys: list[str]) -> "list[Setting]":
+    """The settings of these keys, or those that have all these words. Raises UsageError."""
+    from skyrl_train.config.reference import closest, search
     from skyrl_train.contracts.errors import UsageError
 
+    named = [_named(key) for key in keys]
+    if all(named):
+        return [one for found in named for one in found]
+    if found := search(keys):
+        return found
+    unknown = next(key for key, found in zip(keys, named, strict=True) if not found)
+    close = closest(unknown)
+    hint = f"did you mean {' or '.join(close)}?" if close else "`skyrl-train config defaults` prints all"
+    raise UsageError(f"unknown setting {unknown!r}; {hint}")
+
+
+def _named(key: str) -> "list[Setting]":
+    """The setting of this key, or all of a table."""
+    from skyrl_train.config.reference import find, settings
+
     found = find(key)
-    if found is not None:
-        return [found]
-    table = [one for one in settings() if one.key.startswith(f"{key}.")]
-    if not table:
-        close = closest(key)
-        hint = f"did you mean {' or '.join(close)}?" if close else "`skyrl-train config defaults` prints all"
-        raise UsageError(f"unknown setting {key!r}; {hint}")
-    return table
+    return [found] if found is not None else [one for one in settings() if one.key.startswith(f"{key}.")]

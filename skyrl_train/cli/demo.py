@@ -21,6 +21,7 @@ from skyrl_train.demo.task import DemoTask
 from skyrl_train.tasks.sinks import blamed
 
 DONE, NOT_SOLVED = 0, 1
+MODEL = "model: prepared replies, no GPU; each character counts as a token"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
     """Runs all tasks at once and prints each when it ends."""
     chosen = await choose(args.sandbox, image=args.image, python=args.python, environ=os.environ)
-    print_lines(chosen.notes)
+    print_lines((*chosen.notes, MODEL))
     sys.stdout.flush()
     transcripts: list[Transcript] = []
     if args.output is not None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from skyrl_train.contracts.screen import print_line, print_lines
 
 if TYPE_CHECKING:
-    from skyrl_train.config.translate import Read
+    from skyrl_train.config.translate import Read, Translated
 
 OTHER_LAYOUT = "prime-rl"
 """Its trainer and its server have GPUs of their own, so its defaults do not suit a run that shares them."""
 OF_THE_LAYOUT = ("rollout.tensor_parallel_size", "rollout.gpu_memory_utilization")
+GPUS = ("slurm.nodes", "slurm.gpus_per_node")
+"""They are carried over even where they are defaults."""
 LIMIT_S = 60.0
+TRIES = 3
 MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
 
 
@@ -33,48 +36,58 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", metavar="FILE", help="the training tasks, .parquet or .jsonl (default: ask)")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of the trainer (default: ask)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    parser.epilog = "Exit status: 0 written, 2 bad input. What could not be carried over is printed, and written into the file as comments."
+    parser.epilog = "Exit status: 0 written, 2 bad input. What changes the run is printed first, then what could not be carried over; the file has both as comments."
 
 
 def run(args: argparse.Namespace) -> int:
-    from skyrl_train.config.template import written
+    from skyrl_train.config.translate import Translated
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.contracts.files import target_of_own_link, write_whole
 
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} exists; pass --force to overwrite it, or another FILE")
-    values, left = _translated(args) if args.sources else (_answers(args), ())
-    source = f" Translated from {' '.join(args.sources)}." if args.sources else ""
-    notes = [f"Written by `skyrl-train init`.{source} `skyrl-train config explain KEY` explains a key."]
-    if left:
-        notes += ["", "Not carried over:", *left]
+    made = _translated(args) if args.sources else Translated(_answers(args))
     try:
-        write_whole(target_of_own_link(args.output), written(values, tuple(notes)))
+        write_whole(target_of_own_link(args.output), _text(args, made))
     except OSError as error:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
-    print_lines(f"not carried over: {line}" for line in left)
-    without = f", {len(left)} not carried over" if left else ""
-    print_line(f"{args.output} written: {len(values)} settings{without}")
+    print_lines(f"changes the run: {line}" for line in made.changes)
+    print_lines(f"not carried over: {line}" for line in made.left)
+    changes = f", {len(made.changes)} changes of the run" if made.changes else ""
+    left = f", {len(made.left)} not carried over" if made.left else ""
+    print_line(f"{args.output} written: {len(made.values)} settings{changes}{left}")
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
     return 0
 
 
-def _translated(args: argparse.Namespace) -> "tuple[dict[str, object], tuple[str, ...]]":
+def _text(args: argparse.Namespace, made: "Translated") -> str:
+    """The file: what makes it another run stands first, the rest of what is missing last."""
+    from skyrl_train.config.template import written
+
+    notes = ["Written by `skyrl-train init`. `skyrl-train config explain KEY` explains a key."]
+    if args.sources:
+        notes.append(f"Translated from {' '.join(args.sources)}.")
+    if made.changes:
+        notes += ["", "This run differs from its source:", *made.changes]
+    last = ("Not carried over:", *made.left) if made.left else ()
+    return written(made.values, tuple(notes), last)
+
+
+def _translated(args: argparse.Namespace) -> "Translated":
     """The settings of another framework's configuration, as the doctor reads it."""
-    from skyrl_train.config.translate import translate
+    from skyrl_train.config.translate import Read, Translated, translate
 
     found = _read_by_doctor(args.sources)
     read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
     if found["dialect"].startswith(OTHER_LAYOUT):
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
-        read = tuple(one for one in read if one.place and one.setting not in OF_THE_LAYOUT)
-    made = translate(read, others)
-    values = dict(made.values)
-    if "model.path" not in values:
-        values["model.path"] = args.model or MODEL
+        read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in GPUS))
+    given = _given(args)
+    made = translate((*read, *(Read(key, key, value) for key, value in given.items())), others)
+    values = {"model.path": MODEL, **made.values, **given}
     unsaid = (text for text in found["problems"] if not any(line.endswith(f": {text}") for line in made.left))
     left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
-    return values | _given(args), left
+    return Translated(values, made.changes, left)
 
 
 def _read_by_doctor(sources: list[str]) -> dict[str, Any]:
@@ -124,13 +137,22 @@ def _answers(args: argparse.Namespace) -> dict[str, object]:
     if args.tasks is None:
         args.tasks = _ask("Which file holds the training tasks (.parquet or .jsonl)?", "train.parquet")
     if args.gpus is None:
-        answer = _ask("How many GPUs does the trainer use?", "1")
-        if not answer.isdigit() or not int(answer):
-            raise UsageError(f"{answer!r} is not a number of GPUs; give a whole number from 1")
-        args.gpus = int(answer)
+        args.gpus = _ask_number("How many GPUs does the trainer use?", "1")
     return _given(args)
 
 
 def _ask(question: str, default: str) -> str:
     print_line(f"{question} [{default}]")
     return sys.stdin.readline().strip() or default
+
+
+def _ask_number(question: str, default: str) -> int:
+    """Asks again after an answer that is no number."""
+    from skyrl_train.contracts.errors import UsageError
+
+    for _ in range(TRIES):
+        answer = _ask(question, default)
+        if answer.isdecimal() and int(answer):
+            return int(answer)
+        print_line(f"{answer!r} is not a number of GPUs; give a whole number from 1")
+    raise UsageError(f"no number of GPUs in {TRIES} answers; pass --gpus N")

@@ -30,6 +30,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{source}: no such file or directory")
     if not 0 <= args.port <= 65535:
         raise UsageError(f"--port {args.port}: expected 0 to 65535")
+    if not _has_transcripts(source):
+        print_line(
+            f"{source}: no transcripts found; expected files named step_N.jsonl. The page shows them when they come."
+        )
     index = Index(source, cache_directory())
     try:
         viewer = Viewer(index, title=os.path.basename(source), port=args.port)
@@ -45,3 +49,12 @@ def run(args: argparse.Namespace) -> int:
     finally:
         viewer.stop()
     return 0
+
+
+def _has_transcripts(source: str) -> bool:
+    from skyrl_train.contracts.rollout_summaries import directory_of, files_in
+
+    try:
+        return bool(files_in(directory_of(source)))
+    except OSError:
+        return False

@@ -3,14 +3,16 @@
 import difflib
 import json
 import pkgutil
+import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.sections.base import Section
+from skyrl_train.config.synonyms import likely_settings, other_names
 from skyrl_train.contracts.record import record
 from skyrl_train.contracts.verl_keys import by_setting
 
@@ -58,7 +60,20 @@ def closest(key: str) -> list[str]:
     """Keys that were probably meant: those with this last part, else the most similar ones."""
     known = [one.key for one in settings()]
     same = [name for name in known if name.rpartition(".")[2] == key.rpartition(".")[2]]
-    return same or difflib.get_close_matches(key, known, n=3)
+    return same or likely_settings(key) or difflib.get_close_matches(key, known, n=3)
+
+
+def search(words: Sequence[str]) -> list[Setting]:
+    """The settings of this name, else those that have all words in their names, else in their meaning."""
+    exact = [one for one in settings() if one.key.rpartition(".")[2] == "_".join(words)]
+    patterns = [re.compile(rf"(?:\b|_){re.escape(word)}", re.IGNORECASE) for word in " ".join(words).split()]
+    names = {one.key: " ".join((one.key, one.verl, *other_names(one.key))) for one in settings()}
+    named = [one for one in settings() if all(pattern.search(names[one.key]) for pattern in patterns)]
+    return (
+        exact
+        or named
+        or [one for one in settings() if all(pattern.search(f"{names[one.key]} {one.meaning}") for pattern in patterns)]
+    )
 
 
 def read_by() -> Mapping[str, list[str]]:

@@ -14,10 +14,14 @@ def defaults() -> str:
     return "\n".join(_tables({}, every=True)).strip() + "\n"
 
 
-def written(values: Mapping[str, object], notes: tuple[str, ...] = ()) -> str:
-    """The keys of `values`, each under its meaning; `notes` are comments at the top."""
-    head = [f"# {line}".rstrip() for note in notes for line in textwrap.wrap(note, WIDTH) or [""]]
-    return "\n".join([*head, *_tables(values, every=False)]).strip() + "\n"
+def written(values: Mapping[str, object], notes: tuple[str, ...] = (), last: tuple[str, ...] = ()) -> str:
+    """The keys of `values`, each under its meaning; `notes` are comments at the top, `last` those at the end."""
+    return "\n".join([*_comments(notes), *_tables(values, every=False), "", *_comments(last)]).strip() + "\n"
+
+
+def _comments(lines: tuple[str, ...]) -> Iterator[str]:
+    """Not wrapped: a line has paths and names, which must stay whole."""
+    yield from (f"# {part}".rstrip() for line in lines for part in line.split("\n"))
 
 
 def _tables(values: Mapping[str, object], *, every: bool) -> Iterator[str]:

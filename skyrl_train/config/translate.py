@@ -23,6 +23,21 @@ _PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_toke
 _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
 _ENGINE = ("rollout.engine", "vllm")
 _CRITIC = "critic."
+_TASKS = "data.train_files"
+_SHARED_GPUS = "the trainer and the server of a run.toml share all GPUs"
+_REASONS = {
+    "actor.strategy": "a run.toml trains with FSDP; memory and speed differ",
+    "deployment.trainer_gpus": _SHARED_GPUS,
+    "deployment.inference_gpus": _SHARED_GPUS,
+    _ROLLOUTS: f"counts rollouts and does not divide by {_N}; set {_BATCH} in prompts",
+}
+"""Why a run.toml has no such value."""
+_CHANGES = re.compile(
+    r"(?:^|\.)(?:lr|learning_rate|strategy|model_engine|engine|megatron|optim\.type|\w*nodes|\w*gpus\w*|\w*gpu_ids|\w*parallel\w*"
+    r"|dp|tp|pp|cp|ep|\w*reward\w*|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|\w*_files|\w*seq_len|(?:train_)?batch_size)"
+    r"(?:$|[.\[])"
+)
+"""Names of settings without which the run is another one: engine, GPUs, parallelism, learning rate, data, reward."""
 
 
 @record
@@ -38,10 +53,30 @@ class Read:
 
 @record
 class Translated:
-    """The values of a new configuration, and a sentence for each setting that it does not have."""
+    """The values of a new configuration, and a sentence for each setting that it does not have.
+
+    `changes` are those that make it another run; `left` the rest.
+    """
 
     values: Mapping[str, object]
-    left: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@record
+class _Left:
+    """A setting that is not carried over, and why."""
+
+    one: Read
+    why: str
+
+    @property
+    def changes_the_run(self) -> bool:
+        return any(_CHANGES.search(name) for name in (self.one.setting, self.one.name))
+
+    def __str__(self) -> str:
+        place = self.one.place or "default of the source"
+        return f"{place}: {self.one.name} = {self.one.value}: {self.why}"
 
 
 def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
@@ -51,23 +86,32 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     found = {one.setting for one in read}
     named = tuple(one for one in others if one.setting in ours and one.setting not in found)
     values: dict[str, object] = {}
-    left: list[str] = []
-    for one in (*read, *named, *_derived(read)):
+    left: list[_Left] = []
+    derived = tuple(_derived(read))
+    for one in (*read, *named, *derived):
         known = one.setting in ours or one.setting.startswith(_ENV)
         problem = _problem(one, known=known)
         if (one.setting, one.value) == _ENGINE:
             continue
         if problem and one.place:
-            left.append(f"{one.place}: {one.name} = {one.value}: {problem}")
+            left.append(_Left(one, problem))
         elif not problem and (has_critic or one.place or not one.setting.startswith(_CRITIC)):
             values[one.setting] = one.value
-    left += [f"{one.place}: {one.name} = {one.value}: {why}" for one in others if (why := _beside(one, values))]
+    left = [one for one in left if one.one.setting != _ROLLOUTS or _BATCH not in values]
+    left += [_Left(one, why) for one in others if (why := _beside(one, values))]
     values, refused = _accepted(_with_own_places(values))
-    places = {one.setting: one for one in (*_derived(read), *read)}
-    left += [f"{places[key].place}: {places[key].name}: {why}" for key, why in refused.items() if places[key].place]
+    sources = {one.setting: one for one in (*derived, *read)}
+    refusals = [_Left(sources[key], _REASONS.get(key, why)) for key, why in refused.items() if key in sources]
+    left += [one for one in refusals if one.one.place or one.changes_the_run]
     kept = {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}
     variables = {key.removeprefix(_ENV): value for key, value in values.items() if key.startswith(_ENV)}
-    return Translated({**kept, **({"env": variables} if variables else {})}, tuple(left))
+    changes = [
+        str(one) for one in sorted(left, key=lambda one: one.why not in _REASONS.values()) if one.changes_the_run
+    ]
+    if not values.get(_TASKS):
+        changes.append(f"{_TASKS} is not set: the source names no file of tasks; pass --tasks FILE")
+    rest = tuple(str(one) for one in left if not one.changes_the_run)
+    return Translated({**kept, **({"env": variables} if variables else {})}, tuple(changes), rest)
 
 
 def _beside(one: Read, values: Mapping[str, object]) -> str:
@@ -107,7 +151,7 @@ def _problem(one: Read, *, known: bool) -> str:
         return "each job has its own"
     if known:
         return ""
-    return "the batch size is derived from it" if one.setting == _ROLLOUTS else _untranslated(one)
+    return _REASONS.get(one.setting) or _untranslated(one)
 
 
 def _untranslated(one: Read) -> str:

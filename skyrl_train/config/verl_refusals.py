@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from skyrl_train.config.refusals import Own, Refusal, Rule
 from skyrl_train.config.releases import Span
 from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
+from skyrl_train.config.verl_tokens import TOKEN_RULES
 
 M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "reward_model"
 DYNAMIC = f"{A}.use_dynamic_bsz"
@@ -208,7 +209,7 @@ def _rollout_name(own: Own) -> Iterator[Refusal]:
     """The tree of verl has `???` here, which every trainer reads."""
     key = f"{R}.name"
     if own(key) is None:
-        yield Refusal(key=key, message=f"{key} is not set, and verl has no default for it; expected vllm or sglang")
+        yield Refusal(key=key, message=f"{key} is not set, and verl stops without it: set it to vllm or sglang")
 
 
 def _moved_rewards(own: Own) -> Iterator[Refusal]:
@@ -352,4 +353,5 @@ RULES = (
     Rule((f"{ALGORITHM}.filter_groups.enable", f"{ALGORITHM}.filter_groups.metric"), _group_metric, Span("0.9.0")),
     Rule((VISIBLE, *_GPUS), _visible_gpus),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
+    *TOKEN_RULES,
 )

@@ -80,10 +80,18 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override] # argparse has overloads
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            self.error(
-                f"unrecognized arguments: {' '.join(unknown)}{_meant(unknown[0].partition('=')[0], self.options())}"
-            )
+            parser = self.of_command(found)
+            meant = _meant(unknown[0].partition("=")[0], parser.options())
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found
+
+    def of_command(self, found: argparse.Namespace) -> "Parser":
+        """The parser of the command that was given, or this one."""
+        for action in self._actions:
+            name = getattr(found, action.dest, None) if isinstance(action, Commands) else None
+            if isinstance(name, str) and name in self.below():
+                return self.below()[name].of_command(found)
+        return self
 
     def options(self) -> Iterator[str]:
         """The options of this parser and of the parsers below it."""

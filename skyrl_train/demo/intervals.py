@@ -62,7 +62,7 @@ INTERVALS = DemoTask(
         call("file_editor", command="view", path=f"{REPOSITORY}/intervals.py"),
         "Both comparisons are too strict.\n\n"
         + call(
-            "str_replace_editor",
+            "file_editor",
             command="str_replace",
             path=f"{REPOSITORY}/intervals.py",
             old_str=" < ",
@@ -84,7 +84,7 @@ INTERVALS = DemoTask(
             new_str=_MENDED_OVERLAP,
         ),
         call(
-            "execute_bash",
+            "terminal",
             command=(
                 ".venv/bin/python -m pytest -q tests && .venv/bin/python - <<'END'\nfrom intervals import merged\n"
                 "print(merged([(1, 3), (3, 5)]), merged([(1, 9), (2, 3)]))\nEND"

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.launch import steps
 from skyrl_train.launch.directory import log
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.sbatch_variables import filled
 
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -30,21 +31,37 @@ class Job:
 
 
 def jobs(
-    config: RunConfig, *, job_dir: str, work_dir: str, python: str, trainer: Sequence[str] | None = None
+    config: RunConfig,
+    *,
+    job_dir: str,
+    work_dir: str,
+    python: str,
+    trainer: Sequence[str] | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> tuple[Job, Job]:
-    """The runtime's job and the trainer's. `trainer` replaces the options that the configuration gives."""
-    made = (_runtime_options(config), _trainer_options(config) if trainer is None else trainer)
+    """The runtime's job and the trainer's. `trainer` replaces the options that the configuration gives. `variables` are
+    sbatch's, which add what both leave open.
+    """
     return tuple(  # type: ignore[return-value]  # one job for each role
         Job(
             role=role,
-            options=(*_common(config, role, job_dir), *options, *config.slurm.extra),
+            options=(*options, *(option for _, option in filled(options, variables or {}))),
             job_dir=job_dir,
             work_dir=work_dir,
             python=python,
             **_several(config, role, job_dir, python),
         )
-        for role, options in zip(Role, made, strict=True)
+        for role, options in own_options(config, job_dir, trainer).items()
     )
+
+
+def own_options(config: RunConfig, job_dir: str, trainer: Sequence[str] | None) -> dict[Role, tuple[str, ...]]:
+    """The options of each job without those of sbatch's variables."""
+    made = (_runtime_options(config), _trainer_options(config) if trainer is None else trainer)
+    return {
+        role: (*_common(config, role, job_dir), *options, *config.slurm.extra)
+        for role, options in zip(Role, made, strict=True)
+    }
 
 
 def _several(config: RunConfig, role: Role, job_dir: str, python: str) -> "dict[str, Any]":

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from skyrl_train.config.load import resolved
 from skyrl_train.config.run import RunConfig
@@ -27,6 +27,13 @@ class LaunchPlan:
     roles: tuple[Role, ...] = tuple(Role)
     prime: PrimeRun | None = None
     """Set if the run uses prime-rl."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Those of sbatch."""
+
+    @property
+    def trainer_options(self) -> tuple[str, ...] | None:
+        """Options of the trainer's job that the configuration does not give; None if it gives them all."""
+        return self.prime.options if self.prime else None
 
 
 def planned(plan: LaunchPlan, job_dir: str) -> dict[Role, Job]:
@@ -36,7 +43,8 @@ def planned(plan: LaunchPlan, job_dir: str) -> dict[Role, Job]:
         job_dir=job_dir,
         work_dir=plan.work_dir,
         python=plan.python,
-        trainer=plan.prime.options if plan.prime else None,
+        trainer=plan.trainer_options,
+        variables=plan.variables,
     )
     return {job.role: job for job in made if job.role in plan.roles}
 

@@ -24,7 +24,7 @@ def refuse_without_packages(role: Role, python: str = sys.executable) -> None:
     missing = _missing_here(NEEDED[role]) if python == sys.executable else _missing(python, NEEDED[role])
     if missing:
         raise UsageError(
-            f"{python} has no {', '.join(missing)}, which the {role} needs; run {install(EXTRA[role], python=python)}{OR[role]}"
+            f"{python} has no {', '.join(missing)}, which the {role} needs (extra {EXTRA[role]}); run {install(EXTRA[role], python=python)}{OR[role]}"
         )
 
 

@@ -1,7 +1,7 @@
 """Whether the nodes of a partition are large enough for a job, and whether their GPUs are MIG slices."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.launch.job_requests import JobRequest
@@ -24,6 +24,11 @@ class Node:
     def tells_gpus(self) -> bool:
         """Whether each entry of GPUs is one that we can read."""
         return len(_ANY_GPU.findall(self.gres)) == len(_GPUS.findall(self.gres))
+
+    @property
+    def whole_gpus(self) -> int:
+        """The number of GPUs that are not MIG slices."""
+        return sum(count for kind, count in self.gpus(None).items() if not is_slice(kind))
 
     def gpus(self, kind: str | None) -> dict[str, int]:
         """The number of GPUs of each type. An empty type stands for GPUs without one."""
@@ -59,25 +64,54 @@ def too_large(request: JobRequest, partition: str, nodes: Sequence[Node]) -> Ite
             yield f"{key} = {asked}, but no node of partition {partition} has more than {most}"
     most_gpus = max(sum(node.gpus(request.gpu_type).values()) for node in nodes)
     if request.gpus > most_gpus and all(node.tells_gpus for node in nodes):
-        kind = f" of type {request.gpu_type}" if request.gpu_type else ""
-        yield f"slurm.gpus_per_node = {request.gpus}, but no node of partition {partition} has more than {most_gpus} GPUs{kind}"
+        yield f"{_asked_gpus(request)}, but no node of partition {partition} has {_most_gpus(request, nodes, most_gpus)}"
+
+
+def _asked_gpus(request: JobRequest) -> str:
+    kind = f" with slurm.gpu_type = {request.gpu_type!r}" if request.gpu_type else ""
+    return f"slurm.gpus_per_node = {request.gpus}{kind}"
+
+
+def _most_gpus(request: JobRequest, nodes: Sequence[Node], most: int) -> str:
+    kinds = _listed(kind for node in nodes for kind in node.gpus(None))
+    if not most and request.gpu_type and kinds:
+        return f"a GPU of this type; they have {kinds}"
+    if not most:
+        return "a GPU"
+    noun = "GPU" if most == 1 else "GPUs"
+    has_slices = not request.gpu_type and any(is_slice(kind) for node in nodes for kind in node.gpus(None))
+    of_type = " of this type" if request.gpu_type else ", MIG slices included" if has_slices else ""
+    return f"more than {most} {noun}{of_type}"
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    return ", ".join(sorted({kind for kind in kinds if kind}))
+
+
+def is_slice(kind: str) -> bool:
+    return _SLICE.search(kind) is not None
 
 
 def several_slices(request: JobRequest, partition: str, nodes: Sequence[Node]) -> str:
-    """Why the trainer cannot use its GPUs (GPU002): it gets several MIG slices on any node. Empty if it can."""
+    """Why the trainer cannot use its GPUs: on any node a MIG slice is among several devices. Empty if it can."""
     able = [node for node in nodes if sum(node.gpus(request.gpu_type).values()) >= request.gpus > 0]
-    given = [node.gpus(None if request.gets_whole_node else request.gpu_type) for node in able]
-    kinds = {kind for gpus in given for kind in gpus}
-    if not given or not all(node.tells_gpus for node in nodes) or not all(map(_SLICE.search, kinds)):
+    if not able or not all(node.tells_gpus for node in nodes):
         return ""
-    if request.gpus > 1:
+    slices = _listed(kind for node in able for kind in node.gpus(None) if is_slice(kind))
+    if request.gpus > 1 and request.gpu_type and is_slice(request.gpu_type):
         return (
-            f"slurm.gpus_per_node = {request.gpus}, but partition {partition} has only MIG slices ({', '.join(sorted(kinds))}), "
-            "and slices cannot train together; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
+            f"{_asked_gpus(request)}, which is a MIG slice, and slices cannot train together; "
+            "set slurm.gpus_per_node = 1, or a type of whole GPUs (GPU002)"
         )
-    if request.gets_whole_node and min(sum(gpus.values()) for gpus in given) > 1:
+    if request.gpus > 1 and not request.gpu_type and all(node.whole_gpus < request.gpus for node in able):
+        has = "only MIG slices" if not any(node.whole_gpus for node in able) else "MIG slices and too few whole GPUs"
         return (
-            f"slurm.extra has --exclusive, which gives the job all MIG slices of a node of partition {partition}, "
-            "and a process can use only one; remove --exclusive (GPU001)"
+            f"{_asked_gpus(request)}, but the nodes of partition {partition} with {request.gpus} or more have {has} ({slices}), "
+            "and a slice cannot train together with another; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
+        )
+    if request.gets_whole_node and all(node.whole_gpus < sum(node.gpus(None).values()) > 1 for node in able):
+        return (
+            f"{request.whole_node_because}, which gives the job all GPUs of a node. On partition {partition} MIG slices "
+            f"({slices}) are among them, and a process can use a slice only alone; remove it (GPU001)"
         )
     return ""

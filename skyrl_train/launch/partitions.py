@@ -1,13 +1,14 @@
 """Refuses jobs that their partition cannot run. Slurm accepts most such jobs and leaves them in the queue for ever."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.walltime import minutes
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.launch import node_sizes, slurm
-from skyrl_train.launch.job_requests import JobRequest, job_requests, unfit_options
+from skyrl_train.launch import account_rules, node_sizes, slurm
+from skyrl_train.launch.account_rules import Controller, Objection
+from skyrl_train.launch.job_requests import Choice, JobRequest, job_requests, unfit_options
 from skyrl_train.launch.role import Role
 
 _WORD = re.compile(r"(\w+)=(\S*)")
@@ -22,7 +23,9 @@ def refuse(
     roles: tuple[Role, ...],
     ask: Callable[[], str] | None = None,
     ask_nodes: Callable[[str], str] | None = None,
+    ask_controller: Callable[[], Controller] = account_rules.ask_controller,
     *,
+    variables: Mapping[str, str] | None = None,
     has_own_options: bool = False,
     judges_slices: bool = True,
     say: Callable[[str], None] = lambda _: None,
@@ -32,7 +35,7 @@ def refuse(
     `has_own_options`: the trainer's options do not come from [slurm], as in a prime-rl run. `judges_slices`: refuse what
     only fails on the node, which gives the trainer several MIG slices.
     """
-    judged = list(job_requests(config, roles, has_own_options=has_own_options))
+    judged = list(job_requests(config, roles, variables or {}, has_own_options=has_own_options))
     faults = [fault for one in judged for fault in _contradictions(config, one)]
     try:
         output = (ask or _ask)()
@@ -44,13 +47,17 @@ def refuse(
         absent = _unknown(one, partitions)
         found = [] if absent else _selected(partitions, one.partition)
         nodes = {rules["PartitionName"]: _nodes(rules["PartitionName"], ask_nodes or _ask_nodes) for rules in found}
+        objections = [list(account_rules.objections(rules, one.account, one.qos, ask_controller)) for rules in found]
         each = [
-            [*_faults(config, one, rules), *node_sizes.too_large(one, *pair)]
-            for rules, pair in zip(found, nodes.items(), strict=True)
+            [*_faults(one, rules), *node_sizes.too_large(one, *pair), *_certain(objecting)]
+            for rules, pair, objecting in zip(found, nodes.items(), objections, strict=True)
         ]
         faults += absent
         if each and all(each):  # Slurm takes any partition of a list; without rules sbatch decides
             faults += each[0]
+        elif each and all(each[number] or objections[number] for number in range(len(each))):
+            doubtful = next(objection for some in objections for objection in some if objection.doubt)
+            say(f"the {one.role} job may wait for ever: {doubtful.text} ({doubtful.doubt})")
         elif found and all(rules.get("State") == "DOWN" for rules in found):
             say(f"the {one.role} job will wait, because partition {found[0]['PartitionName']} is DOWN")
         slices = [node_sizes.several_slices(one, *pair) for pair in nodes.items()] if judges_slices else []
@@ -83,11 +90,11 @@ def _contradictions(config: RunConfig, request: JobRequest) -> Iterator[str]:
 def _unknown(request: JobRequest, partitions: list[dict[str, str]]) -> list[str]:
     """A partition that Slurm does not have. A user may name several, separated by commas."""
     names = [one["PartitionName"] for one in partitions if "PartitionName" in one]
-    absent = [name for name in (request.partition or "").split(",") if name and name not in names]
+    asked = request.partition.value if request.partition else ""
+    absent = [name for name in asked.split(",") if name and name not in names]
     if not names or not absent:
         return []
-    key = "slurm.cpu_partition" if request.role is Role.RUNTIME else "slurm.gpu_partition"
-    return [f"{key} = {request.partition!r}, but Slurm has no partition {absent[0]}; it has {', '.join(names[:_MOST])}"]
+    return [f"{request.partition}, but Slurm has no partition {absent[0]}; it has {', '.join(names[:_MOST])}"]
 
 
 def _nodes(partition: str, ask: Callable[[str], str]) -> list[node_sizes.Node]:
@@ -97,9 +104,9 @@ def _nodes(partition: str, ask: Callable[[str], str]) -> list[node_sizes.Node]:
         return []
 
 
-def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) -> Iterator[str]:
+def _faults(request: JobRequest, found: Mapping[str, str]) -> Iterator[str]:
     """What the rules of the partition do not allow."""
-    name, qos, account = found["PartitionName"], config.slurm.qos, config.slurm.account
+    name, qos = found["PartitionName"], request.qos
     longest = _longest(found)
     if qos is None and longest is not None and (minutes(request.time_limit) or 0) > longest:  # a qos may allow more
         yield (
@@ -121,15 +128,10 @@ def _faults(config: RunConfig, request: JobRequest, found: Mapping[str, str]) ->
         top = _count(found, limit)
         if top is not None and 0 < top < asked:
             yield f"slurm.{request.role}_{key} = {asked}, but partition {name} allows at most {top} on a node ({limit})"
-    for key, value, allowed, denied in (
-        ("account", account, "AllowAccounts", "DenyAccounts"),
-        ("qos", qos, "AllowQos", "DenyQos"),
-    ):
-        several = found.get(allowed, "ALL")
-        if value is not None and several != "ALL" and value not in several.split(","):
-            yield f"slurm.{key} = {value!r} may not use partition {name}, which allows {several}"
-        if value is not None and value in found.get(denied, "").split(","):
-            yield f"slurm.{key} = {value!r} may not use partition {name}, which denies it"
+
+
+def _certain(objections: Sequence[Objection]) -> list[str]:
+    return [one.text for one in objections if not one.doubt]
 
 
 def _count(found: Mapping[str, str], key: str) -> int | None:
@@ -137,11 +139,11 @@ def _count(found: Mapping[str, str], key: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _selected(partitions: list[dict[str, str]], name: str | None) -> list[dict[str, str]]:
+def _selected(partitions: list[dict[str, str]], named: Choice | None) -> list[dict[str, str]]:
     """The rules of the partitions that a job names; of the default one if it names none."""
-    if name is None:
+    if named is None:
         return [one for one in partitions if one.get("Default") == "YES"][:1]
-    return [one for one in partitions if one.get("PartitionName") in name.split(",")]
+    return [one for one in partitions if one.get("PartitionName") in named.value.split(",")]
 
 
 def _longest(found: Mapping[str, str]) -> float | None:

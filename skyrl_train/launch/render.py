@@ -75,7 +75,9 @@ def _environment() -> "Environment":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise UsageError(f"launch needs Jinja2, which is not installed; run {install('launch')}") from None
+        raise UsageError(
+            f"launch needs Jinja2, which is not installed (extra launch); run {install('launch')}"
+        ) from None
     made = Environment(
         loader=PackageLoader("skyrl_train.launch"),
         undefined=StrictUndefined,

@@ -42,6 +42,7 @@ def plan_of(request: Request, *, has_rules: bool = True) -> "LaunchPlan":
     from skyrl_train.config.load import ConfigError, parse, parse_types
     from skyrl_train.launch.launch import LaunchPlan
     from skyrl_train.launch.prime import prime_run
+    from skyrl_train.launch.sbatch_variables import given
 
     try:
         text = bounded.read_text(request.target)
@@ -60,6 +61,7 @@ def plan_of(request: Request, *, has_rules: bool = True) -> "LaunchPlan":
         python=sys.executable,
         roles=_roles(request, has_own=prime is None),
         prime=prime,
+        variables={} if request.local else given(os.environ),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from skyrl_train.config.walltime import minutes
 from skyrl_train.contracts.errors import TrainError
+from skyrl_train.launch.sbatch_variables import without
 from skyrl_train.process import KEEP, Child, start
 
 LIMIT_S = 30.0
@@ -57,7 +58,7 @@ def submit(script: str, *options: str, environ: Mapping[str, str] | None = None)
 
     Without the restart count: in a restarted job it is set, and a new job would inherit it.
     """
-    given = {name: value for name, value in (environ or os.environ).items() if name != RESTARTS}
+    given = {name: value for name, value in without(environ or os.environ).items() if name != RESTARTS}
     output = _run("sbatch", "--parsable", *options, script, environ=given)
     found = _ID.fullmatch(output.strip().splitlines()[-1] if output.strip() else "")
     if found is None:
@@ -67,7 +68,7 @@ def submit(script: str, *options: str, environ: Mapping[str, str] | None = None)
 
 def trial(script: str, *, limit_s: float = LIMIT_S) -> None:
     """Lets Slurm judge a job without submitting it. SlurmError if it could not start it, or does not answer."""
-    _run("sbatch", "--test-only", script, limit_s=limit_s)
+    _run("sbatch", "--test-only", script, limit_s=limit_s, environ=without(os.environ))
 
 
 def cancel(*job_ids: str) -> None:
@@ -82,6 +83,11 @@ def requeue(job_id: str) -> None:
 def start_soon(job_id: str) -> None:
     """Ends the wait of a requeued job: Slurm lets it begin two minutes later. A node needs a second between two turns."""
     _run("scontrol", "update", f"JobId={job_id}", "StartTime=now+5", limit_s=5.0)
+
+
+def controller_settings(*, limit_s: float = LIMIT_S) -> str:
+    """The settings of slurmctld, one a line."""
+    return _run_twice("scontrol", "show", "config", limit_s=limit_s)
 
 
 def partitions(*, limit_s: float = LIMIT_S) -> str:

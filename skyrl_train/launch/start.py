@@ -34,34 +34,46 @@ def launch(request: Request, *, now: datetime, say: Say, must_stop: Callable[[],
 
 
 def dry_run(request: Request, *, say: Say, show: Callable[[str], object]) -> int:
-    """Shows the scripts and commands of a launch, then refuses what the launch would refuse; its exit status."""
-    from skyrl_train.launch import directory
-
-    with contextlib.suppress(UsageError):  # raised again below, after the doctor's findings
+    """Shows the scripts and commands of a launch, then all that the launch would refuse; its exit status."""
+    with contextlib.suppress(UsageError):  # the same is refused below
         show(_scripts(request, plan_of(request, has_rules=False)))
-    if _checked(request, say) is None:
-        return REFUSED
-    if request.job_dir:
-        directory.refuse_taken(request.job_dir)
-    return 0
+    return REFUSED if _checked(request, say) is None else 0
 
 
 def _checked(request: Request, say: Say) -> "LaunchPlan | None":
-    """The plan; None if the doctor refused it. UsageError if something else is wrong."""
-    plan, refusal = _gated(request, say) if request.has_gate else _planned(request, say)
+    """The plan; None if the doctor refused it. UsageError if something else is wrong. All reasons are said in one round."""
+    plan, refusal, problems = _gated(request, say) if request.has_gate else _ungated(request, say)
     for finding in (refusal or "").splitlines():  # one line each, so that `diagnose` recognises it
         say(f"the login gate refused: {finding}")
+    if not refusal and problems:
+        for problem in problems[:-1]:
+            say(problem)
+        raise UsageError(problems[-1])
     if refusal:
+        for problem in problems:
+            say(problem)
         say("nothing was submitted")
     return None if refusal else plan
 
 
-def _planned(request: Request, say: Say) -> "tuple[LaunchPlan, None]":
-    from skyrl_train.launch import refusals
+def _planned(request: Request, say: Say) -> "tuple[LaunchPlan | None, str, list[str]]":
+    """The plan, why the rules refuse it, and every other reason against it."""
+    from skyrl_train.launch.refusals import refusals
 
-    plan = plan_of(request)
-    refusals.refuse(request, plan, say)
-    return plan, None
+    plan, broken = None, ""
+    try:
+        plan = plan_of(request)
+    except UsageError as error:
+        broken = str(error)
+    try:
+        return plan, broken, list(refusals(request, plan or plan_of(request, has_rules=False), say))
+    except UsageError:  # it is no configuration at all
+        return None, broken, []
+
+
+def _ungated(request: Request, say: Say) -> "tuple[LaunchPlan | None, None, list[str]]":
+    plan, broken, problems = _planned(request, say)
+    return plan, None, [*([broken] if broken else []), *problems]
 
 
 def _scripts(request: Request, plan: "LaunchPlan") -> str:
@@ -82,30 +94,29 @@ def _scripts(request: Request, plan: "LaunchPlan") -> str:
     return "".join(parts)
 
 
-def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, str | None]":
-    """The plan, and the doctor's refusal if there is one. If the plan is refused too, the doctor's refusal comes first."""
+def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, str | None, list[str]]":
+    """The plan, the doctor's refusal if there is one, and our own reasons. What the rules refuse, the doctor explains better."""
     from skyrl_train.launch import gate
 
     with (
         tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch,
         gate.login(request.target, gate.report_path("login", scratch), request.runtime_url) as doctor,
     ):
+        _load_modules()
+        plan, broken, problems = _planned(request, say)
         try:
-            _load_modules()
-            plan, _ = _planned(request, say)
-        except UsageError:
             refusal = doctor.refusal()
-            if refusal is None:
-                raise
-            return None, refusal
-        return plan, doctor.refusal()
+        except UsageError as error:  # it failed, or took too long
+            return None, None, [*problems, str(error)]
+    return plan, refusal, problems if refusal or not broken else [broken, *problems]
 
 
 def _load_modules() -> None:
     """Imports the modules that `sbatch` needs while the doctor's checks still run."""
     from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
 
-    render.load()
+    with contextlib.suppress(UsageError):  # refused below
+        render.load()
 
 
 def _started(

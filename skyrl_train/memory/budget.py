@@ -1,5 +1,6 @@
 """The memory budget of a run: the use in each phase, the peak, and whether it fits."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.tape import Component, Played
 from skyrl_train.memory.trainer import Phase, trainer_phases
 from skyrl_train.memory.units import GIB, MIB, gib
-from skyrl_train.memory.vllm import Engine, engine_of
+from skyrl_train.memory.vllm import OUTSIDE, Engine, engine_of
 
 # Measured on an H200 after a process had run its first case: the device's memory in use that is not torch's (context,
 # NCCL, cuBLAS, compiled kernels, and what the driver keeps).
@@ -18,6 +19,7 @@ CONTEXT = round(1.28 * GIB)
 # (a run that allocated 23.84 GiB fitted 24, one of 46.68 GiB fitted 48, one of 19.77 GiB fitted 20).
 SLACK = 0.005
 BAND = 0.05
+MOST_SHARE = 0.95  # a larger gpu_memory_utilization leaves nothing for what the driver and other processes take
 # Kinds of models and trainers that no calibration run covers.
 WIDE_BAND = 0.2
 # Between these verl does not empty torch's cache, so that its pools only grow (engine_workers.py update_weights does).
@@ -192,14 +194,33 @@ def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | 
     free = device.total - engine.context - (0 if apart else resting + CONTEXT)
     if engine.requested > free:
         yield (
-            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but only {gib(free):.1f} GiB of "
-            f"{gib(device.total):.1f} GiB are free next to the trainer's weights, so it refuses to start"
+            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but {_free(free, device)}, so it refuses to start"
         )
     if engine.kv < engine.kv_needed:
         yield (
             f"gpu_memory_utilization gives vLLM {gib(engine.requested):.1f} GiB and leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
-            f"one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB"
+            f"one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB; {_more_cache(engine, device)}"
         )
+
+
+def _free(free: int, device: Device) -> str:
+    if free <= 0:
+        return (
+            f"the trainer's weights alone take all {gib(device.total):.1f} GiB of the GPU and {gib(-free):.1f} GiB more"
+        )
+    return f"only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to the trainer's weights"
+
+
+def _more_cache(engine: Engine, device: Device) -> str:
+    """What gives the cache of one sequence enough memory."""
+    needed = engine.weights + engine.work + OUTSIDE + engine.graphs + engine.kv_needed
+    share = math.ceil(needed / device.total * 100) / 100
+    shorter = "lower max_model_len"
+    return (
+        f"raise it to {share:.2f}, or {shorter}"
+        if share <= MOST_SHARE
+        else f"{shorter}, or use more GPUs for each engine"
+    )
 
 
 def _gib(size: float) -> float:

@@ -6,9 +6,10 @@ column of `nvidia-smi mig -lgip`, from NVIDIA's MIG user guide and published lis
 where drivers differ, the smaller (A100 3g.20gb is listed with 19.62, and shows programs 19,968 MiB).
 """
 
+import difflib
 import re
-from dataclasses import dataclass
 
+from skyrl_train.contracts.record import record
 from skyrl_train.memory.errors import UnknownDeviceError
 from skyrl_train.memory.units import GIB
 
@@ -53,13 +54,16 @@ _ALIASES["GH200-480GB"] = "GH200-96GB"  # NVIDIA names it after the memory of it
 _BOTH_SIZES = {"A100": ("A100-40GB", "A100-80GB")}
 _GRES = re.compile(r"(?i)(?:gres/)?(?:gpu:)?(.*?[a-z].*?)(?::\d+)?")  # as Slurm writes it: gpu:a100_3g.20gb:1
 _BOARD = {"GPU", "NVIDIA", "GEFORCE", "TESLA", "MIG", "PCIE", "HBM3", "HBM3E", "NVL"}
+_COUNT = re.compile(r"^\s*\d{1,3}\s*[X*]\s*(?=[A-Z])")
+"""The number of GPUs before the name: 8xH100."""
+_SHORT_SIZE = re.compile(r"^(\d{2,3})G$")
 _PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?([0-9]+g\.[0-9]+gb)(?:\+[\w.]+)?(?![\w.])")
 _SIZE = re.compile(r"(?i)\s*([0-9]+(?:\.[0-9]+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
 DIGITS = 12  # longer numbers are not sizes
 _UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
 
 
-@dataclass(frozen=True)
+@record
 class Device:
     """A GPU or a MIG slice: its name and the bytes that programs on it share."""
 
@@ -91,8 +95,10 @@ def device_named(name: str) -> Device:
     words = _words(plain)
     parent = _ALIASES.get(words, words)
     if parent not in GPUS:
+        near = difflib.get_close_matches(words, [*GPUS, *_ALIASES], n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
         raise UnknownDeviceError(
-            f"unknown GPU {name!r}; known GPUs: {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
+            f"unknown GPU {name!r}{meant}; known GPUs: {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
         )
     return Device(parent, round(GPUS[parent] * GIB))
 
@@ -126,7 +132,8 @@ def _slice(name: str, words: str, profile: str) -> Device:
 
 def _words(name: str) -> str:
     """The name in our table's spelling, without words for the vendor and the board."""
-    words = [word for word in re.split(r"[^A-Z0-9]+", name.upper()) if word]
+    upper = _COUNT.sub("", name.upper())
+    words = [_SHORT_SIZE.sub(r"\1GB", word) for word in re.split(r"[^A-Z0-9]+", upper) if word]
     plain = [word for word in words if word not in _BOARD and not word.startswith("SXM")]
     if "NVL" in words and "H100" in words:  # 94 GB, another card
         plain.append("NVL")

@@ -4,10 +4,11 @@
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from skyrl_train.config.parallel import Parallel
+from skyrl_train.contracts.record import record
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.lengths import Lengths
 from skyrl_train.memory.parameters import LINEARS
@@ -36,7 +37,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise BadJobError(f"{name} is {value!r}; expected one of {', '.join(choices)}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Rollout:
     """The vLLM engine: on the trainer's GPUs, or on GPUs of its own."""
 
@@ -69,7 +70,7 @@ class Rollout:
         check_choice("rollout kv dtype", self.kv_dtype, SERVED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Critic:
     """The critic of GAE: a second model with a value head, trained in the same process."""
 
@@ -90,7 +91,7 @@ class Critic:
         check_choice("critic strategy", self.strategy, STRATEGIES)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Job:
     """The settings of a run. Micro batches count sequences per GPU; lengths count tokens."""
 
@@ -132,7 +133,9 @@ class Job:
     whole_cross_entropy: bool = False  # torch's cross-entropy of all tokens at once, in float32
     flash_cross_entropy: bool = True  # flash-attn is installed: log-probs by its kernel
     fused_kernels: str | None = None
-    entropy: bool = False  # in the update; the log-prob phase always computes it
+    entropy: bool = False  # in the update
+    entropy_gradient: bool = True  # of the update's; SkyRL's is a figure without a gradient unless it is in the loss
+    log_prob_entropy: bool = True  # verl computes it beside the old log-probs
     entropy_chunk: int | None = None  # entropy_from_logits_with_chunking: its chunk size
     entropy_checkpointing: bool = False
     torch_compile: bool = True
@@ -174,13 +177,13 @@ class Job:
         if unknown:
             raise UnsupportedJobError(f"lora_targets contains {unknown[0]!r}; supported: {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
-            raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
+            raise BadJobError(_undivided("sequence_parallel", self.sequence_parallel, self.n_gpus))
         if self.n_gpus % self.parallel.model_ranks:
             raise BadJobError(
-                f"{self.n_gpus} GPUs do not divide over {self.parallel.model_ranks} (tensor x pipeline x context)"
+                f"tensor x pipeline x context parallel is {self.parallel.model_ranks}, which does not divide the {_gpus(self.n_gpus)} of the trainer"
             )
         if self.rollout is not None and not self.rollout.separate and self.n_gpus % self.rollout.tensor_parallel:
-            raise BadJobError(f"{self.n_gpus} GPUs do not divide over tensor_parallel = {self.rollout.tensor_parallel}")
+            raise BadJobError(_undivided("tensor_parallel", self.rollout.tensor_parallel, self.n_gpus))
         longest = self.prompt_length + self.response_length
         if self.sequence_length is not None and self.sequence_length > longest:
             raise BadJobError(f"sequence_length is {self.sequence_length}, but prompt + response is only {longest}")
@@ -228,3 +231,13 @@ class Job:
             return min(max(limit, longest), whole)
         batches = -(-sequences // max(1, limit // self.longest))
         return -(-sequences // batches) * self.longest
+
+
+def _undivided(name: str, size: int, n_gpus: int) -> str:
+    return (
+        f"{name} is {size}, which does not divide the {_gpus(n_gpus)} of the trainer; change it or the number of GPUs"
+    )
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"

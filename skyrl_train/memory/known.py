@@ -18,6 +18,8 @@ _OTHER = re.compile(
     r"|audio|omni|vl|vision|eagle\d?|draft|pruned|moe|next|tiny|mini|layers?|a\d+(?:\.\d+)?b)(?:-|$)"
 )
 """Words that make another shape of the same family and size."""
+_OWN_LENGTH = re.compile(r"-(?:vl|math|coder|long|\d{4}|\d+[km])(?:-|$)")
+"""Words of variants whose context has another length than that of their family."""
 _PLACES = re.compile(r"snapshots|[0-9a-f]{40}|(?:checkpoint|global_?step|step|epoch|iter)[-_]?\d*|actor|critic|huggingface|hf|model|weights|final|latest|best|last|main")  # fmt: skip
 """Names of folders that say nothing of the model in them."""
 _HUB = re.compile(r"models--[^/]*?--")
@@ -94,8 +96,15 @@ def _config(part: str) -> Mapping[str, Any] | None:
         rest = part[found.end() :]
         shape = _of_size(found, sizes)
         if shape is not None and not _OTHER.search(rest):
-            return {"model_type": kind, "architectures": [architecture], **shape}
+            known = shape if _OWN_LENGTH.search(part) is None else _without_length(shape)
+            return {"model_type": kind, "architectures": [architecture], **known}
     return None
+
+
+def _without_length(shape: Mapping[str, Any]) -> dict[str, Any]:
+    inner = shape.get("text_config")
+    kept = {key: value for key, value in shape.items() if key != "max_position_embeddings"}
+    return kept if inner is None else {**kept, "text_config": _without_length(inner)}
 
 
 def _first_letters(pattern: str) -> str:

@@ -39,6 +39,8 @@ def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool
     if not train:
         return LogitsCost(size * first + max(size * again, _entropy_work(job, tokens) * vocab * entropy))
     rows = 0 if job.flash_cross_entropy else FP32  # log_softmax of each row, kept for its backward
+    if entropy and not job.entropy_gradient:
+        return _with_figure(logits_cost(vocab, job, tokens, entropy=False, train=True), vocab, job, tokens)
     graph = _kept_by_entropy(job) * entropy
     at_entropy = size * first + _entropy_work(job, tokens) * vocab * entropy
     if _chunked(job) and entropy:  # what the chunks before keep, and the product of the last
@@ -50,6 +52,12 @@ def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool
         backward=size * max(held, _backward(job, entropy=entropy)) + _chunk_work(job, tokens) * vocab * entropy,
         rows=size * rows,
     )
+
+
+def _with_figure(plain: LogitsCost, vocab: int, job: Job, tokens: int) -> LogitsCost:
+    """The entropy without a gradient, computed beside the logits and the rows that the backward pass keeps."""
+    at_entropy = plain.kept + _entropy_work(job, tokens) * vocab
+    return plain._replace(forward=max(plain.forward, at_entropy))
 
 
 def _chunked(job: Job) -> bool:

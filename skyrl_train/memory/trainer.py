@@ -119,7 +119,7 @@ def _log_prob(tape: Tape, model: Model) -> None:
     if model.keeps_stale_copy:  # parameters are loaded while the modules still hold the old ones until their first use
         with tape.held(Component.WEIGHTS, model.weights), tape.held(Component.GATHERED, model.root + model.layer):
             pass
-    inference(tape, model, entropy=True)
+    inference(tape, model, entropy=model.job.log_prob_entropy)
 
 
 def _reference(tape: Tape, model: Model) -> None:

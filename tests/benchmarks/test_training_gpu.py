@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training_gpu import cpu, prepare, toy
+from benchmarks.training_gpu import cpu, prepare, toy, toy_modes
 from benchmarks.training_gpu.__main__ import main
 from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
 from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
@@ -304,3 +304,26 @@ def test_each_run_has_its_own_largest_and_what_no_driver_tells_is_left_out(tmp_p
         seen = memory._seen()
     assert {name: seen[name] for name in ("one", "all")} == {"one": 1.0, "all": 1.0}
     assert memory.peaks == {"one": 3.0, "all": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("sync", "other", "status"),
+    [
+        ([0.8, 0.9, 0.85], [0.8, 0.92, 0.9], 0),
+        ([0.8, 0.82, 0.81], [0.6, 0.62, 0.61], 1),
+        ([0.8, 0.9], [0.85], 1),
+    ],
+)
+def test_modes_differ_if_their_means_are_further_apart_than_runs(
+    sync: list[float], other: list[float], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert toy_modes.verdict({"sync": sync, "colocate_async": other}) == status
+    assert ("too few runs" in capsys.readouterr().out) == (len(other) < 2)
+
+
+def test_the_toy_of_a_mode_has_places_and_a_seed_of_its_own(tmp_path: Path) -> None:
+    words = toy.prepare(tmp_path, on_cpu=False, name="toy-colocate_async-3", mode="colocate_async", seed=3)
+    config = parse((tmp_path / "toy-colocate_async-3" / directory.CONFIG).read_text())
+    assert words[-2] == str(tmp_path / "toy-colocate_async-3")
+    assert (config.trainer.mode, config.trainer.seed) == ("colocate_async", 3)
+    assert "toy-colocate_async-3_checkpoints" in config.trainer.checkpoint_dir

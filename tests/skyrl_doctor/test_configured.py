@@ -66,3 +66,48 @@ def test_a_configuration_that_cannot_be_read_is_a_usage_error(
 ) -> None:
     assert dispatch(["diagnose", str(LOGS / "GPU006/smi.log"), "--config", str(tmp_path / "none.toml")]) == 2
     assert "none.toml" in capsys.readouterr().err
+
+
+VERL = """python3 -m verl.trainer.main_ppo \\
+    data.max_prompt_length=1024 data.max_response_length=4096 \\
+    actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=16384 \\
+    actor_rollout_ref.rollout.gpu_memory_utilisation=0.6
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "settings"),
+    [
+        ("MEM005/kv.log", ("data.max_prompt_length = 1024", "data.max_response_length = 4096")),
+        (
+            "MEM002/backward.log",
+            ("actor_rollout_ref.actor.use_dynamic_bsz = True", "ppo_max_token_len_per_gpu = 16384"),
+        ),
+    ],
+)
+def test_the_lengths_and_token_limits_that_decide_are_listed(
+    log: str, settings: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "run.sh"
+    config.write_text(VERL, encoding="utf-8")
+    listed = shown(log, config, capsys).partition("In your configuration")[2].partition("What to do")[0]
+    assert [setting for setting in settings if setting not in listed] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Could not override 'actor_rollout_ref.rollout.gpu_memory_utilisation'.",
+        "Key 'gpu_memory_utilisation' is not in struct\n    full_key: actor_rollout_ref.rollout.gpu_memory_utilisation",
+    ],
+)
+def test_the_line_that_holds_a_refused_key_is_shown(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    config, log = tmp_path / "run.sh", tmp_path / "a.log"
+    config.write_text(VERL, encoding="utf-8")
+    log.write_text(f"{line}\n", encoding="utf-8")
+    text = shown(str(log), config, capsys)
+    found = f"  {config}:4: actor_rollout_ref.rollout.gpu_memory_utilisation=0.6\n"
+    assert f"\nIn your configuration\n{found}" in text

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # the memory model is imported only if a plan needs it
 @record(kw_only=True)
 class GpuBudget:
     """`budget` is the worst case, with every sequence at its limit. `expected` is that with the lengths that `lengths`
-    describes, `host` and `seconds` go with it; None if none are known. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
+    describes, `host` and `seconds` go with it; None if none are known. `replies_known`: replies are not taken at their limit. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
     size. `free` is None if no driver reports it."""
 
     model: str
@@ -21,6 +21,7 @@ class GpuBudget:
     budget: "Budget"
     expected: "Budget | None" = None
     lengths: str = ""
+    replies_known: bool = False
     host: "Host | None" = None
     seconds: "StepTime | None" = None
     kept: int

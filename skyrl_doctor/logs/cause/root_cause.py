@@ -12,12 +12,13 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.ranks import describe_ranks
 from skyrl_doctor.logs.cause.runs import EarlierRun, judge_earlier_runs
+from skyrl_doctor.logs.cause.stopped import Stopped, find_stopped
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
-from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.lines import CONTEXT, Line
 from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.errors import Weight
@@ -46,6 +47,7 @@ class Diagnosis:
     tolerated  the first unknown error that ended nothing
     survived   root causes that ended nothing: the run came to its end, or further steps ended
     done       the line that says that the run came to its end
+    stopped    the last step of a run without an end
     ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
     dialect    the dialect of the framework that wrote the logs; empty where none is known
     earlier    the earlier runs of files that hold several; all else is of the last run of each file
@@ -61,6 +63,7 @@ class Diagnosis:
     tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
+    stopped: Stopped | None = None
     dialect: str = ""
     ranks: str = ""
     earlier: tuple[EarlierRun, ...] = ()
@@ -87,16 +90,23 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
         done=done,
+        stopped=None if done else find_stopped(scans),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
-    if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
+    is_weak = suspect is not None and not _is_serious(suspect, scans)
+    if (
+        not fatal
+        and suspect is not None
+        and not (is_weak and ordered)
+        and not _is_explained(suspect, last_resorts, scans, order)
+    ):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
-    root = next(iter(fatal or ordered), None)
+    root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
         found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
@@ -113,14 +123,24 @@ def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Se
 
 
 def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Scan], order: Order) -> bool:
-    """Whether a last resort explains the suspect: it came no later, or the suspect only follows from another error.
+    """Whether a last resort explains the suspect: it came no later, is what the suspect announces, or the suspect only follows from another error.
 
     The line with which skyrl-train ends a run names the cause, and may follow Slurm's line.
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
-    is_error = any(scan.suspect is suspect and scan.weight is not Weight.NOTE for scan in scans)
-    return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+    if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
+        return True
+    return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _is_below(line: Line, other: Line) -> bool:
+    return line.file == other.file and 0 < line.number - other.number <= CONTEXT
+
+
+def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:
+    """Whether the suspect says what went wrong, and not only that something did."""
+    return any(scan.suspect is suspect and (scan.weight or Weight.NOTE) > Weight.SHELL for scan in scans)
 
 
 def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:

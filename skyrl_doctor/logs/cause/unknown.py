@@ -30,8 +30,9 @@ class Group:
 def find_unknown(
     scans: Sequence[Scan], order: Order, done: Line | None, survived: Iterable[Line], *, with_tracebacks: bool
 ) -> Choice:
-    """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, an
-    error that only follows from another, and last an error that is known as a consequence. What stands above the end of the run was survived by it, as were the known
+    """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, a
+    failed command of a shell script, an error that only follows from another, an error that is known as a consequence, and
+    last the last words. What stands above the end of the run was survived by it, as were the known
     failures in `survived`."""
     ended_nothing = {(line.file, line.number) for line in survived}
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit, scan)]
@@ -49,8 +50,10 @@ def find_unknown(
         by_weight[Weight.ERROR],
         cascades,
         tracebacks,
+        by_weight[Weight.SHELL],
         by_weight[Weight.NOTE],
         followed,
+        by_weight[Weight.LAST_WORDS],
     )
     for lines in levels:
         left = [line for line in lines if done is None or _is_after_end(line, done, order)]

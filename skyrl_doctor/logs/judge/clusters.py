@@ -28,17 +28,18 @@ _CODE_WORDS = (b"errno", b"http/1", b"status", b"code", b"signal", b"exit")
 
 @record
 class Cluster:
-    """The template of similar lines, their count, and the numbers of the first and the last line."""
+    """The template of similar lines, their count, the numbers of the first and the last line, and the first one's text."""
 
     template: str
     count: int
     first: int
     last: int
+    sample: str = ""
 
 
 class _Group:
-    def __init__(self, words: list[str], number: int) -> None:
-        self.words, self.count, self.first, self.last = words, 0, number, number
+    def __init__(self, words: list[str], number: int, sample: str) -> None:
+        self.words, self.count, self.first, self.last, self.sample = words, 0, number, number, sample
 
     def add(self, words: list[str], number: int) -> None:
         self.words = [old if old == new else STAR for old, new in zip(self.words, words, strict=True)]
@@ -62,13 +63,13 @@ class Clusters:
                 return None
             best = len(self._groups)
             similar.append(best)
-            self._groups.append(_Group(words, number))
+            self._groups.append(_Group(words, number, text[:_MAX_LETTERS]))
         self._groups[best].add(words, number)
         return best
 
     def __getitem__(self, at: int) -> Cluster:
         group = self._groups[at]
-        return Cluster(" ".join(group.words), group.count, group.first, group.last)
+        return Cluster(" ".join(group.words), group.count, group.first, group.last, group.sample)
 
     def __iter__(self) -> Iterator[Cluster]:
         return (self[at] for at in range(len(self._groups)))

@@ -10,6 +10,8 @@ _INNER = re.compile(
     rb"multiprocessing|ray/_private|ray/util|hydra|omegaconf|click|importlib|transformers/utils|huggingface_hub|uvicorn|starlette|triton)/"
 )
 """Libraries that only pass an error on."""
+_FIRST_LINE = re.compile(rb"Traceback \(most recent call last\)|\bray\.exceptions\.\w{1,60}\(\w{1,80}\): ray::")
+"""What stands above the frames of one exception. Ray writes those of a worker below a line of its own, without a heading."""
 
 
 def raising_file(above: bytes, process: bytes) -> str:
@@ -17,7 +19,7 @@ def raising_file(above: bytes, process: bytes) -> str:
     for raw in reversed(above.split(b"\n")):
         if prefix(raw) != process:
             continue
-        if b"Traceback (most recent call last)" in raw:
+        if _FIRST_LINE.search(raw):
             break
         if found := _FRAME.search(strip_noise(raw)):
             return found[1].decode("utf-8", "replace")
@@ -30,7 +32,7 @@ def last_frame(above: bytes, process: bytes) -> str:
     for raw in reversed(above.split(b"\n")):
         if prefix(raw) != process:
             continue
-        if b"Traceback (most recent call last)" in raw:
+        if _FIRST_LINE.search(raw):
             break
         found = _FRAME.search(strip_noise(raw))
         if found is None:

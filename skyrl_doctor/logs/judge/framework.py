@@ -8,6 +8,7 @@ SEARCHED = 4 << 20
 """The first bytes of a file, in which a framework names itself."""
 MARKS: dict[str, tuple[bytes, ...]] = {
     "run-config": (b"skyrl-train job: ", b"skyrl-train train: ", b"skyrl-train launch: "),
+    "skyrl": (b"skyrl_gym", b"skyrl.train.", b"skyrl_train.entrypoints"),
     "prime-rl": (b"prime_rl/", b"prime_rl.", b"prime-rl"),
     "verl": (b"/verl/", b"verl.trainer", b"main_ppo", b"actor_rollout_ref"),
 }

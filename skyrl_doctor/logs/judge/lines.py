@@ -78,6 +78,19 @@ class LineBuilder:
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
 
+    def build_last(
+        self, lookback: Lookback, start: int, text: bytes, number: int, below: tuple[tuple[int, str], ...]
+    ) -> Line:
+        """The line of a text that starts there, in a file that is read to its end; `below` are the lines below it."""
+        return Line(
+            file=self._file,
+            order=self._order,
+            number=number,
+            text=decode(text),
+            clock=first_clock(text) or clock_before(LastMatch(CLOCK), lookback, start),
+            context=(*_lines_above(lookback, start, number), (number, decode(text)), *below[:CONTEXT]),
+        )
+
     def complete(self, line: Line) -> Line:
         """The line with the lines below it that have come by now."""
         return dataclasses.replace(line, context=(*line.context, *self._below[line.number].lines))

@@ -42,6 +42,11 @@ class Lookback:
         """The position of the current block in the file."""
         return self._block.start
 
+    @property
+    def end(self) -> int:
+        """The position after the current block."""
+        return self._block.start + len(self._block.data)
+
     def full_text(self) -> bytes:
         """All text that is kept, the current block included."""
         return self._kept + self._block.data

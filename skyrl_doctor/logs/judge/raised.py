@@ -14,7 +14,9 @@ _PROGRAM = re.compile(r"(?P<name>[a-z][\w.-]{1,30})(?:\[\d+\])?: (?:error|fatal|
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/(?P<name>[A-Za-z_]\w*)")
 _CHECKOUT = re.compile(
     r"(?:^|.*/)(?P<name>verl|vllm|sglang|ray|skyrl\w*|prime_rl|verifiers|trl|openrlhf|transformers|torch)/"
+    r"(?:(?P=name)/|(?!(?:examples?|scripts?|recipes?|tests?|benchmarks?|data|rewards?|custom\w*|my\w*|users?|projects?)/)\w+(?:/|\.pyx))"
 )
+"""A module of a package in its checkout. The user's own files often lie in a checkout too, but not in the package's folders."""
 _STANDARD = re.compile(r"/lib/python3[\d.]*/")
 _ASSERT = re.compile(r"assert .{3,200}")
 _TAIL = re.compile(r"\t\{.*$")
@@ -38,6 +40,8 @@ _ERROR_FIELD = re.compile(_FIELD.format(names="(?:exc(?:eption|_info)?|err(?:or)
 _MESSAGE_FIELD = re.compile(_FIELD.format(names="(?:msg|message|event)"))
 _BARE_FIELD = re.compile(r"\b(?:msg|message)=(?P<text>[^\s\"'].{2,400})")
 """Fields of a line that is an object or a row of fields."""
+_PAIRS = {"(": ")", "[": "]", "{": "}", "'": "'"}
+_BRACKETS = re.compile(r"[\[\](){}]|(?<!\w)'|'(?!\w)")
 _MIN_WORDS, _MAX_SEARCH = 3, 110
 
 
@@ -82,9 +86,21 @@ def search_text(raised: Raised) -> str:
     longest = max(pieces, key=lambda piece: (" " in piece, len(piece)), default="")
     if len(longest) > _MAX_SEARCH:
         longest = longest[:_MAX_SEARCH].rpartition(" ")[0] or longest[:_MAX_SEARCH]
-    longest = longest.replace('"', "'").strip()
+    longest = _closed(longest.replace('"', "'")).strip(" ,;:.")
     phrase = f'"{longest}"' if len(longest.split()) >= _MIN_WORDS else longest
     return " ".join(part for part in (raised.package, raised.exception.rpartition(".")[2], phrase) if part)
+
+
+def _closed(text: str) -> str:
+    """The text up to the first bracket or quote that is opened and not closed; without brackets where that leaves too little."""
+    opened: list[tuple[int, str]] = []
+    for at, letter in enumerate(text):
+        if opened and letter == opened[-1][1]:
+            opened.pop()
+        elif letter in _PAIRS and not text[:at][-1:].isalnum():  # an apostrophe is no quote, nor is f( in a word
+            opened.append((at, _PAIRS[letter]))
+    closed = text[: opened[0][0]] if opened else text
+    return closed if len(closed.split()) >= _MIN_WORDS else " ".join(_BRACKETS.sub(" ", text).split())
 
 
 def _message(text: str) -> str:

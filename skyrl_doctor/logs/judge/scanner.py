@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from skyrl_doctor.logs.judge.classify import MatchedLine, classify
 from skyrl_doctor.logs.judge.context import Context
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit
+from skyrl_doctor.logs.judge.last_words import find_last_words
 from skyrl_doctor.logs.judge.lines import Line, LineBuilder
 from skyrl_doctor.logs.judge.quotations import Voice
 from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
@@ -54,7 +55,9 @@ class Scanner:
 
     def end(self) -> Scan:
         """All that was found in a file that is read to its end."""
-        return self._tally.scan(self._lines.complete, self._number - self._is_line_complete)
+        last_line = self._number - self._is_line_complete
+        last_words = find_last_words(self._context, self._patterns, self._lines, last_line)
+        return self._tally.scan(self._lines.complete, last_line, last_words)
 
     def snapshot(self) -> Scan:
         """All that was found up to now."""

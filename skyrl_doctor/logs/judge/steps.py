@@ -46,6 +46,10 @@ class Steps:
         self._texts.extend((number, lookback.text(end - REACH, end)) for number, end in self._fresh)
         self._fresh.clear()
 
+    def last_text(self) -> bytes:
+        """The text up to the end of the last step."""
+        return self._texts[-1][1] if self._texts else b""
+
     def marks(self) -> tuple[Mark, ...]:
         """The last steps with their clocks."""
         return tuple(Mark(self._file, number, _last_clock(text)) for number, text in self._texts)

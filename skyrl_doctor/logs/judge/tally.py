@@ -9,6 +9,7 @@ from skyrl_doctor.logs.judge.classify import Kind, Verdict
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import FrameworkMarks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
+from skyrl_doctor.logs.judge.last_words import LastWords
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.lookback import Lookback
 from skyrl_doctor.logs.judge.steps import Mark, Steps
@@ -21,6 +22,7 @@ from skyrl_doctor.logs.match.phrases import ANSWERED, count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.slurm_job import SlurmJob, SlurmJobMarks
 from skyrl_doctor.logs.read.versions import find_versions
 
 MAX_EARLIER = 20
@@ -34,12 +36,14 @@ class Scan:
     suspect    the unmatched error to show: the first of the highest weight that the run did not survive
     weight     how much the suspect says
     versions   the versions of packages that it names at its start
+    slurm_job  the Slurm job that wrote it
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
     groups     other groups of similar unmatched errors
     tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
+    last_step  the text up to the end of the last step
     answered   requests that a model server answered, counted only where it refused one
     frameworks the frameworks that name themselves in it
     first_line the line where the last run of the file starts: the other fields are of this run
@@ -57,8 +61,10 @@ class Scan:
     tolerated: Line | None = None
     weight: Weight | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    slurm_job: SlurmJob = SlurmJob()
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
+    last_step: bytes = b""
     answered: int = 0
     frameworks: frozenset[str] = frozenset()
     first_line: int = 1
@@ -78,12 +84,14 @@ class Tally:
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
+        self._slurm_job = SlurmJobMarks(file)
         self._answered = 0
         self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
     def add_block(self, block: Block) -> None:
         """Read the traceback on, if there is one, and note the framework and the versions at the start of the file."""
         self._frameworks.add_block(block)
+        self._slurm_job.add_block(block)
         if not block.start:
             self._versions = find_versions(block.data)
         if self._traceback is not None:
@@ -135,13 +143,20 @@ class Tally:
         elif verdict.weight is not None:
             self._add_unmatched(piece, number, verdict.weight, build_line)
 
-    def scan(self, complete: Callable[[Line], Line], last_line: int | None = None) -> Scan:
-        """All that was found; `complete` adds the lines below a line. `last_line` is the number of lines of a file that is read."""
+    def scan(
+        self, complete: Callable[[Line], Line], last_line: int | None = None, last_words: LastWords | None = None
+    ) -> Scan:
+        """All that was found; `complete` adds the lines below a line.
+
+        `last_line` is the number of lines of a file that is read, and `last_words` what its end says of a failure.
+        """
         traceback = self._traceback_line(complete)
         suspect, weight, cluster = self._suspect(traceback, complete)
         retries = () if last_line is None else self.hits.open_retries(last_line)
         if suspect is None and last_line is not None and (line := self.unmatched.open_retry(last_line)):
             suspect, weight = complete(line), Weight.NOTE
+        if last_words and (weight is None or weight < self._weight_of(last_words, traceback)):
+            suspect, weight, cluster = last_words.line, self._weight_of(last_words, traceback), None
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in (*self.hits.kept, *retries)),
@@ -154,13 +169,19 @@ class Tally:
             tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
             weight=weight,
             versions=self._versions,
+            slurm_job=self._slurm_job.job(),
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
+            last_step=self._steps.last_text(),
             answered=self._answered,
             frameworks=frozenset(self._frameworks.found),
             first_line=self._first_line,
             earlier=self._earlier,
         )
+
+    def _weight_of(self, last_words: LastWords, traceback: Line | None) -> Weight:
+        """The weight of the last words: below a traceback they only follow from it."""
+        return last_words.weight if traceback is None else min(last_words.weight, Weight.NOTE)
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
         if self._traceback is None:

@@ -5,7 +5,7 @@ import re
 from enum import IntEnum
 
 from skyrl_doctor.logs.match.program_errors import PROGRAM_ERRORS
-from skyrl_doctor.logs.match.system_errors import SYSTEM_ERRORS
+from skyrl_doctor.logs.match.system_errors import DENIED, NO_COMMAND, NO_FILE, SYSTEM_ERRORS
 from skyrl_doctor.logs.read.levels import Header, Level, parse_header
 from skyrl_train.contracts.run_log import CAUSE
 
@@ -15,10 +15,14 @@ class Weight(IntEnum):
 
     TOLERATED = 0
     """It has the level of an error and says that the program goes on: no alarm."""
-    NOTE = 1
+    LAST_WORDS = 1
+    """It has no level and counts only as one of the last lines: an exit status, or words such as `failed`."""
+    NOTE = 2
     """It only says that something failed, or follows from another error."""
-    ERROR = 2
-    EXCEPTION = 3
+    SHELL = 3
+    """A command of a shell script failed, and the script goes on: what ends the run later says more."""
+    ERROR = 4
+    EXCEPTION = 5
 
 
 # The line with which skyrl-train ends a run names the cause. The next line, of Slurm, only reports the end.
@@ -53,13 +57,21 @@ ERROR = "|".join(f"(?:{part})" for part in ERRORS)
 """Lines that look like errors, known or unknown."""
 
 _MAX_HEAD = 2000
+_NOT_FOUND = "command not found|not found|[Nn]o such file or directory|Permission denied|Is a directory|Not a directory"
+_SHELL = re.compile(
+    rf"(?:[\w./~+-]{{1,200}}: ){{1,2}}(?:line )?\d{{1,6}}: (?!exec: )[^\n]{{1,300}}: (?:{_NOT_FOUND}|{NO_COMMAND}|{NO_FILE}|{DENIED})\s*$"
+    rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
+    rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
+    r"|Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
+)
+"""What a shell, the small programs of a script and conda's activation write, before the script goes on."""
 _EXCEPTION = re.compile(
     r"(?:[\w.-]*\d[\w.-]*: )?(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,8}"
     r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Timeout|Exit)|Exception|StopIteration|LLVM ERROR)(?::|$)"
 )
 """A message that begins with an exception is an error whatever its other words are."""
 _RESULTING = re.compile(
-    r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
+    r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError)\b|RuntimeError: Error raised in subprocess\b"
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
@@ -114,10 +126,29 @@ def looks_like_error(text: str) -> bool:
     return _error().search(text[:_MAX_HEAD]) is not None and is_error(text)
 
 
+def matches_error(text: str) -> bool:
+    """Whether a line matches ERROR: then `weigh` judges it."""
+    return _error().search(text[:_MAX_HEAD]) is not None
+
+
+def is_of_shell(text: str) -> bool:
+    """Whether a shell, or a small program of a script, wrote the line before the script goes on."""
+    return _SHELL.match(text[:_MAX_HEAD]) is not None
+
+
+def is_quotation(text: str) -> bool:
+    """Whether a line is one of a program, a test or an agent that holds the words of an error."""
+    return _QUOTES_ERROR.search(text[:_MAX_HEAD]) is not None
+
+
 def weigh(text: str) -> Weight | None:
     """The weight of a line that matches ERROR; None where it reports no error."""
     head = text[:_MAX_HEAD]
     header = parse_header(head)
+    if header.level is None and header.end:  # the line of another program: the level before it says nothing
+        head, header = head[header.end :], parse_header(head[header.end :])
+        if not matches_error(head):
+            return None
     if _NCCL_ERROR.search(head):
         return Weight.NOTE if _NCCL_SERVICE.search(head) else Weight.ERROR
     if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
@@ -134,12 +165,18 @@ def weigh(text: str) -> Weight | None:
         _GOES_ON.search(head) and header.level is not Level.FATAL and not _FATAL_WORD.search(head)
     ):
         return Weight.TOLERATED if header.level is not None or _LEVEL_WORD.search(head) else None
+    if _SHELL.match(head):
+        return Weight.SHELL
+    if header.level is not None and header.end and not head[header.end :].strip():
+        return Weight.NOTE
     return Weight.NOTE if _RESULTING.match(head, header.end) or _BARE_LEVEL.search(head) else Weight.ERROR
 
 
 def _weigh_exception(head: str, header: Header) -> Weight:
     if _TRIES_AGAIN.search(head):
         return Weight.TOLERATED
+    if _SHELL.match(head):
+        return Weight.SHELL
     return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.EXCEPTION
 
 

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence, Set
 
-from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.match.engine import Engine, unanchor
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.errors import ERRORS
@@ -69,6 +69,19 @@ class Patterns:
         """Whether any signature matches a clean line."""
         numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
         return any(self.search(number, text) is not None for number in numbers)
+
+    def matches_root(self, text: bytes) -> bool:
+        """Whether a signature of a cause matches a clean line, whatever stands above it."""
+        numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
+        causes = (
+            number
+            for number in numbers
+            if any(
+                signature.role is Part.ROOT and not signature.near
+                for signature in (self.entries[at].signature for at in self.entries_of[number])
+            )
+        )
+        return any(self.search(number, text) is not None for number in causes)
 
     def can_match(self, number: int, text: bytes) -> bool:
         """Whether a pattern may match in some line of a text without noise."""

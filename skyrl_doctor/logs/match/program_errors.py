@@ -9,9 +9,10 @@ PROGRAM_ERRORS = (
     r"^FAILURE: Build failed|^> Task \S{1,200} FAILED$|\bBUILD FAIL(?:URE|ED)\b|\bfailed to solve: |^\s{1,8}\d{1,6}:\d{1,5} {1,8}error {1,4}\S",
     r"^(?:PHP )?(?:Fatal|Parse) error: |\b[Rr]untime error: \S|^Error using \w|^lua[\d.]{0,4}: \S|\.rb:\d{1,6}:in .{1,200} \(\w{1,60}(?:Error|Exception)\)|^Can't (?:locate|open|find|exec|use) .{1,300} at \S{1,200} line \d|^BEGIN failed--",
     # Kubernetes: the table of pods, the events, the description of a pod
-    r" \d{1,3}/\d{1,3} {1,18}  (?:Init:)?(?:Error|CrashLoopBackOff|CreateContainer(?:Config)?Error|RunContainerError|InvalidImageName|ContainerCannotRun|Evicted|UnexpectedAdmissionError|StartError)\b",
+    r" \d{1,3}/\d{1,3} {1,18}  (?:Init:)?(?:Error|CrashLoopBackOff|CreateContainer(?:Config)?Error|ErrImagePull|ImagePullBackOff|RunContainerError|InvalidImageName|ContainerCannotRun|Evicted|UnexpectedAdmissionError|StartError)\b",
     r"^\s{0,8}Warning {1,12}(?:Failed\w{0,40}|BackOff|Evicted|OOMKilling|SystemOOM|NodeNotReady|InspectFailed|ErrImageNeverPull) |\bReason: {1,12}(?:Error|CrashLoopBackOff|ContainerCannotRun|StartError|Evicted)\b|\b[Bb]ack-off restarting failed container\b",
     r"^Error from server(?: \(\w{1,40}\))?: |^The connection to the server \S{1,200} was refused\b",
+    r"^Environment(?:Name|Location)NotFound: ",
     # levels that only other loggers write
     rf"^\W{{0,3}}(?:\d{{4}}[-/]\d\d[-/]\d\d[T ,_])?{_TIME}[\s|,-]{{1,6}}\[?(?:[Ee]rror|[Ff]atal|critical|crit|emerg|alert|panic)\b(?:[\]:\s,|]|$)",
     r"\[\w{1,30}:(?:error|crit|alert|emerg)\] |\b(?:level|lvl)=(?:err|eror|crit|critical|alert|emerg|panic|dpanic)\b|\blvl=(?:error|fatal)\b|\"level\": ?[56]0,|\"s\": ?\"[EF]\", ?\"c\":",

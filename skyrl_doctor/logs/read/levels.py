@@ -69,6 +69,11 @@ _WITHIN = re.compile(
 """A header further right, where another program writes behind a progress bar."""
 
 
+_STREAM = re.compile(r"\[?(?:stderr|stdout|STDERR|STDOUT)(?:\]:?|:| \||\s-) ?")
+_INNER = re.compile(r"((?:INFO|DEBUG|WARNING))(?::|\s{1,6}\|?\s?(?=\d\d))\s{0,8}")
+"""A stream of another program, and the header of its line."""
+
+
 def parse_header(text: str) -> Header:
     """The header of a line that has neither colour codes nor the prefixes of its launcher."""
     field = _FIELD.search(text, 0, _MAX_WIDTH)
@@ -83,8 +88,17 @@ def parse_header(text: str) -> Header:
         if found["skip"] is None:
             level = _BY_WORD[found["word"].lower()] if found["word"] else _BY_LETTER[found["letter"]]
             after = _AFTER.match(text, at, at + _MAX_WIDTH)
-            return Header(level, after.end() if after else at)
+            return _unwrap(text, Header(level, after.end() if after else at))
     return Header(None, 0)
+
+
+def _unwrap(text: str, header: Header) -> Header:
+    """The header of the program whose line another one repeats: all that comes from its stderr may have the level ERROR."""
+    stream = _STREAM.match(text, header.end)
+    inner = _INNER.match(text, stream.end() if stream else header.end) if header.level is Level.ERROR else None
+    if inner is not None:
+        return Header(_BY_WORD[inner[1].lower()], inner.end())
+    return Header(None, stream.end()) if stream else header
 
 
 def last_level(text: str) -> Level | None:

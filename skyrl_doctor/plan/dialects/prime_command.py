@@ -1,5 +1,6 @@
 """Reads a start of a prime-rl program: `uv run rl @ run.toml --max-steps 20`."""
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,8 @@ from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.schemas.packages import PRIME
 from skyrl_doctor.plan.source import Source, folders_above, read_source
+from skyrl_doctor.plan.stray_words import stray_words
+from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.toml import leaves
 from skyrl_doctor.plan.syntax.yaml import scalar
@@ -27,14 +30,16 @@ def program_of(launch: Launch) -> str | None:
     return name if name in PRIME.classes else None
 
 
-def read(machine: Machine, source: Source, launch: Launch, program: str) -> Reading:
+def read(machine: Machine, source: Source, script: Script, launch: Launch, program: str) -> Reading:
     """The configuration that the files and options of the launch make together. Raises UsageError."""
     files = tuple(_files(machine, source, launch))
     own: dict[str, Value] = {}
     for file in files:
         own |= own_values(leaves(file), file.file)
     own |= {value.key: value for value in _options(launch.words, source.file)}
-    return prime.read_values(machine, files[-1].file, own, program)
+    reading = prime.read_values(machine, files[-1].file, own, program)
+    strays = stray_words(script, source, "prime-rl", launch.at)
+    return dataclasses.replace(reading, problems=(*reading.problems, *strays))
 
 
 def _files(machine: Machine, source: Source, launch: Launch) -> Iterator[Source]:
@@ -47,12 +52,12 @@ def _files(machine: Machine, source: Source, launch: Launch) -> Iterator[Source]
         path = found.text.removeprefix("@")
         if found.unknown:
             raise UsageError(
-                f"target {source.file}: line {word.line}: the file of {launch.name} is unknown: {found.unknown}"
+                f"target {word.file or source.file}: line {word.line}: the file of {launch.name} is unknown: {found.unknown}"
             )
-        yield _opened(machine, source, path, word.line)
+        yield _opened(machine, source, path, found)
 
 
-def _opened(machine: Machine, source: Source, path: str, line: int) -> Source:
+def _opened(machine: Machine, source: Source, path: str, word: Word) -> Source:
     places = (
         [path]
         if path.startswith("/")
@@ -64,7 +69,7 @@ def _opened(machine: Machine, source: Source, path: str, line: int) -> Source:
         except UsageError as error:
             if not str(error).endswith("no such file or directory"):
                 raise
-    raise UsageError(f"target {source.file}: line {line}: cannot find {path}")
+    raise UsageError(f"target {word.file or source.file}: line {word.line}: cannot find {path}")
 
 
 def _options(words: Sequence[Word], file: str) -> Iterator[Value]:
@@ -78,7 +83,13 @@ def _options(words: Sequence[Word], file: str) -> Iterator[Value]:
         if text is None:
             is_flag = after is None or after.text.startswith(("--", "@"))
             text, unknown = ("true", "") if is_flag or after is None else (after.text, after.unknown)
-        yield Value(key, text if unknown else _scalar(text), Location(file, word.line, key), own=key, unknown=unknown)
+        yield Value(
+            key,
+            text if unknown else _scalar(text),
+            Location(word.file or file, word.line, key),
+            own=key,
+            unknown=unknown,
+        )
 
 
 def _scalar(text: str) -> object:

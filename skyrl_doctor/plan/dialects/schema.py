@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skyrl_doctor.plan.similar import similar_key
+from skyrl_train.config.synonyms import likely_settings
 
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults", "run_config.schema.json")
 Rule = Mapping[str, Any]
@@ -55,9 +56,10 @@ def meant_key(key: str, value: object) -> str | None:
 
 
 def key_elsewhere(key: str, value: object) -> str | None:
-    """The one known key of this name in another table, if it takes the value."""
+    """The one known key of this name in another table, or of another framework's name for it, if it takes the value."""
     tail = key.rpartition(".")[2]
-    found = [name for name in rules() if name.rpartition(".")[2] == tail and _takes(name, value)]
+    fitting = [name for name in rules() if _takes(name, value)]
+    found = [name for name in fitting if name.rpartition(".")[2] == tail] or likely_settings(key, among=fitting)
     return found[0] if len(found) == 1 else None
 
 

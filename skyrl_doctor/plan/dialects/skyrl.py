@@ -76,9 +76,9 @@ def read_task(source: Source) -> Reading:
 def _own(found: Variable, file: str) -> Value:
     texts = [word.text for word in found.words]
     unknown = next((word.unknown for word in found.words if word.unknown), found.unknown)
-    span = found.words[0].span if found.words else None
+    span, place = (found.words[0].span, found.words[0].file or file) if found.words else (None, file)
     value: object = texts if found.is_array else (texts[0] if texts else "")
-    return Value(found.name, value, Location(file, found.line, found.name), own=found.name, unknown=unknown, span=span)
+    return Value(found.name, value, Location(place, found.line, found.name), own=found.name, unknown=unknown, span=span)
 
 
 def _conf_values(own: Mapping[str, Value]) -> Iterator[Value]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed, unknown_values
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, renamed, unknown_values
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import OTHER_PROGRAM
@@ -19,10 +19,12 @@ from skyrl_doctor.plan.schemas.judge import key_problems
 from skyrl_doctor.plan.schemas.packages import SKYRL
 from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, known_version, stored_version
 from skyrl_doctor.plan.source import Source, folders_above
+from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.yaml import scalar
 
+NODES = "slurm.nodes"
 TRAIN, SFT_PROGRAM = "train", "sft"
 OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
@@ -51,23 +53,27 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
     beside = [*job, *job_values(script, source.file, launch.job)]
     if not is_own:
-        place = Location(source.file, launch.line, launch.module)
+        place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
-    values = by_key(_checked(renamed(own, names)), job)
+    nodes = next(name for name, ours in names.items() if ours == NODES)
+    one_node = default(NODES, 1, own=nodes, source="default of SkyRL")  # whatever the number of nodes of the job
+    values = by_key(_checked(renamed(own, names)), [one_node], job)
     reading = Reading(
         dialect=DIALECT,
         values=values,
         own={**own, **{value.own: value for value in beside}},
     )
+    strays = tuple(stray_words(script, source, "SkyRL", launch.at))
     tree = composed(machine, source.file, launch)
     if tree is not None:
-        problems = (*tree.problems, *unknown_values(own.values()))
+        problems = (*tree.problems, *strays, *unknown_values(own.values()))
         return dataclasses.replace(reading, problems=problems, schema=tree.label)
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
     added = set() if is_own else _fields(machine, source.file, launch)
-    problems = tuple(_problems(program, version, own.values(), None if is_own else added or set(), launch))
+    of_keys = _problems(program, version, own.values(), None if is_own else added or set(), launch)
+    problems = (*of_keys, *strays)
     unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""
     return dataclasses.replace(
         reading, problems=problems, schema=version.label if version.is_known else "", unchecked=unchecked
@@ -85,7 +91,7 @@ def _values(words: Sequence[Word], file: str) -> Iterator[Value]:
             made = value if unknown else scalar(value)
         except ValueError:
             made = value  # a text that YAML cannot read stays a text
-        yield Value(key, made, Location(file, word.line, key), own=key, unknown=unknown, span=word.span)
+        yield Value(key, made, Location(word.file or file, word.line, key), own=key, unknown=unknown, span=word.span)
 
 
 def _checked(values: Iterator[Value]) -> Iterator[Value]:

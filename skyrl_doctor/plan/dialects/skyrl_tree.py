@@ -25,7 +25,7 @@ def composed(machine: Machine, file: str, launch: Launch) -> Composition | None:
     own = next((tree for folder in folders if (tree := OnDisk(machine, folder)).has_folder(CONFIG)), None)
     if own is None or call is None:
         return None
-    call.options.setdefault("path", Given(PATH, Location(file, launch.line, None)))
+    call.options.setdefault("path", Given(PATH, Location(launch.file or file, launch.line, None)))
     version = Verl("", own, Origin.CHECKOUT, own.root, "skyrl")
     try:
         return _explained(composed_run(call, version, Place(machine, folders)))

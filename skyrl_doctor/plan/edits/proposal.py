@@ -7,7 +7,7 @@ from skyrl_doctor.core.record import record
 
 @record
 class Proposal:
-    """A file, its text before and after, and a line for each finding that was not fixed, with the reason."""
+    """A file, its text before and after, and a line for each key that a migration could not move, with the reason."""
 
     file: str
     old: str

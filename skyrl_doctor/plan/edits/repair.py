@@ -43,10 +43,11 @@ class Found:
 
 @record
 class Repair:
-    """The files before and after, and the ids of the checks of which every finding is fixed."""
+    """The files before and after, the ids of the checks of which every finding is fixed, and why findings are left."""
 
     proposals: tuple[Proposal, ...]
     fixed: frozenset[str] = frozenset()
+    left: tuple[tuple[Finding, str], ...] = ()
 
 
 def repair(
@@ -66,30 +67,12 @@ def repair(
     work.fix(findings)
     left = [(found, reason) for found, reason in work.left if found.finding.severity > Severity.INFO or found.changes]
     proposals = tuple(
-        _proposal(file, old, work.texts, left, first=file == next(iter(texts))) for file, old in texts.items()
+        Proposal(file, old, with_line_ends(work.texts[file], old) if file in work.texts else old)
+        for file, old in texts.items()
     )
     failed = {found.id for found, _ in left}
-    return Repair(proposals, frozenset(found.id for found in findings) - failed)
-
-
-def _proposal(file: str, old: str, texts: Texts, left: Sequence[tuple[Found, str]], *, first: bool) -> Proposal:
-    mine = [(found, reason) for found, reason in left if reason != BY_HAND and _is_in(found, file, first=first)]
-    lines = tuple(f"{found.id}{_place_text(found)}: {reason}" for found, reason in mine)
-    return Proposal(file, old, with_line_ends(texts[file], old) if file in texts else old, lines)
-
-
-def _is_in(found: Found, file: str, *, first: bool) -> bool:
-    """Whether a finding is told of this file. Findings without a place are told of the first one."""
-    return found.finding.location.file == file if found.finding.location else first
-
-
-def _place_text(found: Found) -> str:
-    """The line, and the changes or the key."""
-    place = found.finding.location
-    line = f" (line {place.line})" if place is not None and place.line is not None else ""
-    key = place.key if place is not None else None
-    what = ", ".join(map(str, found.changes)) or key
-    return f"{line}: {what}" if what else line
+    reasons = tuple((found.finding, reason) for found, reason in left if reason != BY_HAND)
+    return Repair(proposals, frozenset(found.id for found in findings) - failed, reasons)
 
 
 class _Work:

@@ -12,6 +12,12 @@ from skyrl_train.contracts.assignment import assignment
 
 _WORD = re.compile(r"(?P<quote>['\"]?)(?P<head>\+{0,2}(?P<key>[\w.@/\-]+)=)(?P<value>.*)(?P=quote)", re.DOTALL)
 _DEFAULTED = re.compile(r"(?P<head>\$\{\w+:?[-=])(?P<value>[^${}\"'`\\]*)\}")
+_USED = re.compile(
+    r"(?P<quote>['\"]?)\+{0,2}[\w.@/\-]+=(?P<inner>\"?)\$(?P<brace>\{)?(?P<name>[A-Za-z_]\w*)(?(brace)\})(?P=inner)(?P=quote)"
+)
+"""A setting whose value is a variable and nothing else."""
+_USES = 3
+"""A variable that is assigned its own value or a default, and used in one place."""
 _VARIABLE = re.compile(r"\$[\w{(]|`")
 """What bash or Hydra puts in: the value is set elsewhere."""
 _SBATCH = "#SBATCH "
@@ -43,7 +49,23 @@ def _set(text: str, key: str, value: str, plan: Plan, file: str) -> str:
     data = text.encode()
     start, end = found.span
     word = data[start:end].decode()
+    variable = _USED.fullmatch(word)
+    place = _only_default(text, variable["name"]) if variable and _SAFE.fullmatch(value) else None
+    if place is not None:
+        return f"{text[: place[0]]}{value}{text[place[1] :]}"
     return (data[:start] + _new_word(word, found, value).encode() + data[end:]).decode()
+
+
+def _only_default(text: str, name: str) -> tuple[int, int] | None:
+    """Where the default of a variable stands, if `NAME=${NAME:-default}` is its only assignment and it is used once."""
+    if len(re.findall(rf"(?<!\w){name}(?!\w)", text)) != _USES:
+        return None
+    found = re.search(
+        rf"^[ \t]*(?:export +)?{name}=(?P<quote>[\"']?)\$\{{{name}:?[-=](?P<value>[^${{}}\"'`\\\s]*)\}}(?P=quote)[ \t]*(?:#.*)?$",
+        text,
+        re.MULTILINE,
+    )
+    return None if found is None or found["quote"] == "'" else found.span("value")
 
 
 def _new_word(word: str, found: Value, value: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.sbatch_environ import job_of, sbatch_environ
-from skyrl_doctor.plan.syntax.shell_outputs import absolute, changed_directory, output
-from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base, script_at
+from skyrl_doctor.plan.syntax.shell_outputs import absolute, changed_directory, from_start, output
+from skyrl_doctor.plan.syntax.shell_programs import SHELLS, base, behind_gate, script_at
 from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_script import Command, Job
 from skyrl_doctor.plan.syntax.shell_shared import MOST_BYTES, MOST_COMMANDS, MOST_DEPTH, Follower, Function, LeaveError
@@ -47,7 +47,7 @@ class Commands:
             for child in assigned:  # the grammar joins `A=1 B=2` with the command on the next line, bash does not
                 self._runner.assigner.assign(child, self._runner.text)
             assigned = []
-        words = self._words(node)
+        words = behind_gate(tuple(self._words(node)))
         if not words:
             return
         strings = [child for child in node.children if child.type == "herestring_redirect"]
@@ -57,7 +57,15 @@ class Commands:
             made.name: made for child in assigned if (made := self._runner.assigner.local(child, self._runner.text))
         }
         self._run_command(
-            Command(tuple(words), words[0].line, environment, self._exported(), document=self._runner.document)
+            Command(
+                words,
+                words[0].line,
+                environment,
+                self._exported(),
+                document=self._runner.document,
+                file=self._runner.text.file,
+                start=self._runner.text.line(node),
+            )
         )
         if strings:
             self._runner.assigner.here_string = None
@@ -179,10 +187,13 @@ class Commands:
         if path.unknown or budget.files <= 0 or budget.depth >= MOST_DEPTH:
             return None
         budget.files -= 1
-        text = self._runner.shared.open_file(path.text)
-        if text is None:
+        here = from_start(path.text, self._runner.scope)
+        found = self._runner.shared.open_file(here) or (
+            self._runner.shared.open_file(path.text) if here != path.text else None
+        )
+        if found is None:
             return None
-        return Text(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), path.text)
+        return Text(found.text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), found.file)
 
     def _started_file(self, command: Command) -> None:
         """Follows `bash other.sh …`, `./other.sh …` and `sbatch other.sh`, also behind srun and the like.
@@ -203,7 +214,7 @@ class Commands:
             return
         job = None
         if base(words[0]) == "sbatch":
-            job = job_of(words[1:at], found.of_all(), 1, words[at].text)
+            job = job_of(words[1:at], found.of_all(), 1, found.file)
         first = len(commands)
         self._runner.shared.budget.depth += 1
         self._runner.started_file(found, self._scope_of(command, at, job))

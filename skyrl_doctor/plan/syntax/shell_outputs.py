@@ -53,6 +53,15 @@ def absolute(path: str, scope: Scope) -> str | None:
     return posixpath.normpath(posixpath.join(scope.directory, path)) if scope.directory is not None else None
 
 
+def from_start(path: str, scope: Scope) -> str:
+    """The path from the directory where the script began; the path itself if it has not left it, or to an unknown one."""
+    start, now = scope.environ.get("PWD"), scope.directory
+    if not start or now is None or start == now or path.startswith("/"):
+        return path
+    found = posixpath.normpath(posixpath.join(now, path))
+    return found.removeprefix(f"{start.rstrip('/')}/")
+
+
 def _text(name: str, rest: list[str], scope: Scope) -> str | None:
     options = [word for word in rest if word.startswith("-") and len(word) > 1]
     plain = [word for word in rest if word not in options]

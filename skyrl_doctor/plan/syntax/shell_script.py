@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell_values import Variable, Word
 
-OpenFile = Callable[[str], str | None]
-"""The text of a file that the script sources or starts, or None if it cannot be read."""
+OpenFile = Callable[[str], Source | None]
+"""A file that the script sources or starts, under the name at which it was found; None if it cannot be read."""
 
 
 @record
@@ -27,6 +28,8 @@ class Command:
     """One simple command: its words, the variables set only for it, and the exported ones that are known.
 
     `document` is the here-document that it reads, `job` the job that it is part of, if the script itself submits that job.
+    `file` holds the command, and is empty for the target itself. It begins in line `start`, where its words may be those of
+    a variable, with places of their own.
     """
 
     words: tuple[Word, ...]
@@ -35,6 +38,8 @@ class Command:
     exported: Mapping[str, str] = field(default_factory=dict)
     document: Word | None = None
     job: Job | None = None
+    file: str = ""
+    start: int = 0
 
     @property
     def name(self) -> str:

@@ -3,12 +3,13 @@
 import json
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.cause.timeline import Timeline
-from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.logs.diagnose import DiagnosedJob, diagnose
 from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
@@ -22,7 +23,11 @@ TAIL = 1 << 16
 
 @record(kw_only=True)
 class Story:
-    """`gpus_from` is the source of `gpus`. `wasted_s` counts from the root cause's line to the last line of any log."""
+    """`gpus_from` is the source of `gpus`. `wasted_s` counts from the root cause's line to the last line of any log.
+
+    Where the directory holds the logs of several Slurm jobs, the story is that of the newest, `slurm_id`; `logs` are its
+    files, and `others` the older jobs.
+    """
 
     job_dir: str
     node: str | None
@@ -35,6 +40,9 @@ class Story:
     wasted_from: str
     last_step: int | None
     elsewhere: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    slurm_id: str = ""
+    others: tuple[DiagnosedJob, ...] = ()
 
     @property
     def wasted_gpu_hours(self) -> float | None:
@@ -44,9 +52,10 @@ class Story:
 def gather(job_dir: str) -> Story:
     events = tuple(read(os.path.join(job_dir, EVENTS)))
     found = diagnose([seen.path for seen in listing([job_dir]).files] or [job_dir], site_s=time.localtime().tm_gmtoff)
+    logs = found.newest.read
     verdict = _json(os.path.join(job_dir, VERDICT))
     gpus, gpus_from = _gpus(verdict)
-    wasted_s, wasted_from = _wasted(job_dir, events, found.diagnosis)
+    wasted_s, wasted_from = _wasted(logs, events, found.diagnosis)
     return Story(
         job_dir=job_dir,
         node=str(verdict["node"]) if verdict.get("node") else None,
@@ -57,7 +66,10 @@ def gather(job_dir: str) -> Story:
         unread=found.unread,
         wasted_s=wasted_s,
         wasted_from=wasted_from,
-        last_step=_last_step(job_dir),
+        last_step=_last_step(logs),
+        logs=logs,
+        slurm_id=found.newest.slurm_id,
+        others=found.jobs[1:],
     )
 
 
@@ -68,9 +80,9 @@ def _gpus(verdict: dict[str, Any]) -> tuple[int | None, str]:
     return None, ""
 
 
-def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnosis) -> tuple[float | None, str]:
+def _wasted(logs: Sequence[str], events: tuple[dict[str, Any], ...], diagnosis: Diagnosis) -> tuple[float | None, str]:
     """By the clocks of the logs where both lines have one, or by the watch's clock."""
-    begin, ends = diagnosis.root.line.clock if diagnosis.root else None, _last_clocks(job_dir)
+    begin, ends = diagnosis.root.line.clock if diagnosis.root else None, _last_clocks(logs)
     timeline = Timeline([begin, *ends])
     first, last = timeline.at(begin), max((timeline.at(clock) or 0.0 for clock in ends), default=None)
     if first is not None and last is not None and last >= first:
@@ -82,22 +94,22 @@ def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnos
     return None, ""
 
 
-def _last_clocks(job_dir: str) -> list[Clock]:
-    last = [matches[-1] for text in _tails(job_dir) if (matches := list(CLOCK.finditer(text)))]
+def _last_clocks(logs: Sequence[str]) -> list[Clock]:
+    last = [matches[-1] for text in _tails(logs) if (matches := list(CLOCK.finditer(text)))]
     return [parse_clock(match) for match in last]
 
 
-def _last_step(job_dir: str) -> int | None:
-    steps = [seen.step for text in _tails(job_dir) for seen in StepReader().take(text, 0.0)]
+def _last_step(logs: Sequence[str]) -> int | None:
+    steps = [seen.step for text in _tails(logs) for seen in StepReader().take(text, 0.0)]
     return max(steps, default=None)
 
 
-def _tails(job_dir: str) -> list[bytes]:
+def _tails(logs: Sequence[str]) -> list[bytes]:
     """The ends of the logs, with the last clock and the last step."""
     texts = []
-    for seen in listing([job_dir]).files:
+    for path in logs:
         try:
-            with bounded.open_file(seen.path) as file:
+            with bounded.open_file(path) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
                 texts.append(file.read(TAIL))
         except OSError:

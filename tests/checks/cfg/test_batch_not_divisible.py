@@ -2,11 +2,15 @@
 
 import dataclasses
 
+import pytest
+
 from checks.cfg.batch_not_divisible import batch_not_divisible
 from plans import MIG20, example, found, plan, verdict
-from skyrl_doctor.core.model import Location, Status
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
+from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Value
 from support import plan_of
 
@@ -72,14 +76,40 @@ def test_prime_rl_counts_in_rollouts() -> None:
     ]
 
 
-def test_verl_does_not_ask_where_batches_are_dynamic() -> None:
+@pytest.mark.parametrize(
+    ("version", "more", "told"),
+    [
+        ("0.9.1", "", []),  # its trainer fills the batch up
+        ("0.9.1", "trainer.use_v1=False", ["500 samples"]),
+        ("0.8.0", "", ["500 samples"]),
+        ("0.4.1", "", ["500 samples"]),
+        ("0.9.1", "actor_rollout_ref.actor.ppo_mini_batch_size=50", ["a mini batch of 250 samples"]),
+        ("0.8.0", "actor_rollout_ref.actor.ppo_mini_batch_size=50", ["500 samples", "a mini batch of 250 samples"]),
+        ("0.7.1", "actor_rollout_ref.actor.ppo_mini_batch_size=50", ["500 samples"]),
+        ("0.8.0", "data.train_batch_size=96", []),
+        ("0.8.0", "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2", []),  # four workers
+    ],
+)
+def test_verl_still_divides_some_where_batches_are_dynamic(version: str, more: str, told: list[str]) -> None:
+    line = (
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=True data.train_batch_size=100 "
+        f"actor_rollout_ref.rollout.n=5 trainer.n_gpus_per_node=8 {more}\n"
+    )
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": line})
+    findings = found("CFG002", load(machine, ("run.sh",), verl_version=version))
+    assert [one.message[: len(start)] for one, start in zip(findings, told, strict=True)] == told
+    assert {one.severity for one in findings} <= {Severity.ERROR}
+
+
+def test_a_batch_that_only_some_releases_divide_is_a_warning() -> None:
     made = plan(
         "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=True data.train_batch_size=3\n",
         "run.sh",
     )
-    assert verdict("CFG002", made) == (
-        Status.SKIP,
-        "actor_rollout_ref.actor.use_dynamic_bsz is on, so tokens fill the micro batches",
+    (told,) = found("CFG002", made)
+    assert (told.severity, told.message) == (
+        Severity.WARNING,
+        "3 samples (3 prompts x 1 rollouts) do not divide over 8 data-parallel workers; 0.9.0 to 0.9.1 take it",
     )
 
 

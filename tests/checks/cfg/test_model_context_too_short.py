@@ -1,10 +1,15 @@
 """CFG005."""
 
+import pytest
+
 from checks.cfg.model_context_too_short import model_context_too_short
 from plans import MIG20, example
-from skyrl_doctor.core.model import Location, Outcome, Status
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Location, Outcome, Severity, Status
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.load import load
 from support import judge, plan_of
 
 
@@ -19,6 +24,55 @@ def test_counts_stretched_positions() -> None:
     yarn = {**plain, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}}
     assert [told(yarn, 16384), told(yarn, 16385)] == [0, 1]
     assert told({"text_config": plain}, 5000) == 1
+
+
+VERL = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B data.max_prompt_length=1024"
+SKYRL = (
+    "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen3-8B trainer.max_prompt_length=1024"
+)
+
+
+def longer(text: str, *, config: dict[str, object] | None = None, version: str = "0.9.1") -> list[tuple[Severity, str]]:
+    """Severity of what is told, and the response that is expected."""
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": text})
+    files = ModelFiles(
+        name="Qwen/Qwen3-8B",
+        is_local=False,
+        directory="/m" if config else None,
+        config=config,
+        has_tokenizer=True,
+        searched=(),
+    )
+    findings = model_context_too_short(load(machine, ("run.sh",), verl_version=version), files)
+    return [(one.severity, next(iter(one.remedy.settings.values()), "")) for one in findings if one.remedy]
+
+
+@pytest.mark.parametrize(
+    ("version", "severity"), [("0.5.0", Severity.ERROR), ("0.7.1", Severity.WARNING), ("0.9.1", Severity.WARNING)]
+)
+def test_without_max_model_len_the_model_bounds_prompt_and_response(version: str, severity: Severity) -> None:
+    config: dict[str, object] = {"max_position_embeddings": 40960}
+    assert longer(f"{VERL} data.max_response_length=39936", config=config, version=version) == []
+    assert longer(f"{VERL} data.max_response_length=39937", config=config, version=version) == [(severity, "39936")]
+
+
+def test_a_public_model_that_is_not_here_is_known_by_its_name() -> None:
+    assert longer(f"{VERL} data.max_response_length=65536", version="0.5.0") == [(Severity.WARNING, "39936")]
+    assert longer(f"{SKYRL} generator.sampling_params.max_generate_length=65536") == [(Severity.WARNING, "39936")]
+    assert longer(f"{VERL} actor_rollout_ref.rollout.max_model_len=50000") == [(Severity.WARNING, "40960")]
+
+
+@pytest.mark.parametrize("name", ["Qwen/Qwen3-4B-Instruct-2507", "Qwen/Qwen3-VL-8B-Instruct", "Qwen/Qwen2.5-7B-Instruct-1M", "/m/Qwen3-8B"])  # fmt: skip
+def test_a_variant_or_a_path_may_have_another_context(name: str) -> None:
+    files = ModelFiles(name=name, is_local=False, directory=None, config=None, has_tokenizer=False, searched=())
+    with pytest.raises(NotApplicable):
+        list(model_context_too_short(plan_of(rollout__max_model_len=200_000), files))
+
+
+def test_a_stretched_context_is_not_judged() -> None:
+    stretched = "+actor_rollout_ref.rollout.engine_kwargs.vllm.hf_overrides.max_position_embeddings=131072"
+    with pytest.raises(NotApplicable, match="may stretch"):
+        longer(f"{VERL} data.max_response_length=65536 {stretched}")
 
 
 def test_reproduces_on_a_recording() -> None:

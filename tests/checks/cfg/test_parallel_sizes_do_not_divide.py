@@ -92,10 +92,10 @@ def rollout(*words: str) -> list[str]:
 
 def test_a_server_of_the_rollout_divides_the_gpus() -> None:
     assert rollout(f"{R}.tensor_model_parallel_size=3") == [
-        "one server of the rollout takes tensor 3 parallel = 3 GPUs, but the run has 8 GPUs; expected a number that divides 8"
+        "one rollout server takes 3 GPUs (tensor 3 parallel), which does not divide the 8 GPUs of the run; use sizes with a product that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=4") == [
-        "one server of the rollout takes tensor 4 x data 4 parallel = 16 GPUs, but the run has 8 GPUs; expected a number that divides 8"
+        "one rollout server takes 16 GPUs (tensor 4 x data 4 parallel), which does not divide the 8 GPUs of the run; use sizes with a product that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=2") == []
     assert rollout(f"{R}.tensor_model_parallel_size=3", f"{R}.nnodes=1", f"{R}.n_gpus_per_node=3") == []

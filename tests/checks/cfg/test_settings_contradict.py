@@ -64,6 +64,48 @@ def test_each_rule_refuses_and_its_neighbour_is_silent(around: tuple[str, ...], 
 GPUS = "CUDA_VISIBLE_DEVICES=0,1,2,3"
 
 
+TOKENS = ("data.max_prompt_length=1024", "data.max_response_length=2048", f"{A}.use_dynamic_bsz=True")
+LIMIT = f"{A}.ppo_max_token_len_per_gpu"
+
+
+@pytest.mark.parametrize(
+    ("version", "words", "severity"),
+    [
+        ("0.4.1", (f"{LIMIT}=3071",), Severity.ERROR),
+        ("0.7.1", (f"{LIMIT}=3071",), Severity.ERROR),
+        ("0.7.1", (f"{LIMIT}=3071", "trainer.use_legacy_worker_impl=disable"), None),
+        ("0.8.0", (f"{LIMIT}=3071",), Severity.WARNING),
+        ("0.9.1", (f"{LIMIT}=3071",), Severity.WARNING),
+        ("0.9.1", (f"{LIMIT}=3072",), None),
+        ("0.9.1", (f"{LIMIT}=1536", f"{A}.ulysses_sequence_parallel_size=2"), None),
+        ("0.9.1", (f"{LIMIT}=1535", f"{A}.ulysses_sequence_parallel_size=2"), Severity.WARNING),
+        ("0.9.1", (f"{LIMIT}=1536", *MEGATRON, f"{A}.megatron.context_parallel_size=2"), None),
+        ("0.9.1", (f"{LIMIT}=100", f"{A}.use_dynamic_bsz=False"), None),
+    ],
+)
+def test_a_dynamic_batch_holds_one_sequence(version: str, words: tuple[str, ...], severity: Severity | None) -> None:
+    findings = found("CFG012", verl(*TOKENS, f"{R}.log_prob_max_token_len_per_gpu=4096", *words, version=version))
+    told = [one for one in findings if one.location is not None and one.location.key == LIMIT]
+    assert [one.severity for one in told] == ([] if severity is None else [severity])
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (f"{R}.log_prob_max_token_len_per_gpu", ()),
+        (f"{REF}.log_prob_max_token_len_per_gpu", (f"{A}.use_kl_loss=True",)),
+        ("critic.ppo_max_token_len_per_gpu", (*CRITIC, "critic.use_dynamic_bsz=True")),
+    ],
+)
+def test_each_token_limit_is_compared_where_the_run_uses_it(key: str, words: tuple[str, ...]) -> None:
+    def told(*more: str) -> list[str]:
+        findings = found("CFG012", verl(*TOKENS, f"{key}=1000", *more, version="0.9.1"))
+        return [one.remedy.settings[key] for one in findings if one.remedy and key in one.remedy.settings]
+
+    assert told(*words) == ["3072"]
+    assert told(f"{R}.log_prob_use_dynamic_bsz=False") == []
+
+
 @pytest.mark.parametrize(
     ("before", "count"),
     [

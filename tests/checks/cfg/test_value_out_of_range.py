@@ -45,5 +45,5 @@ def test_silent_on_clean_configurations() -> None:
     assert found("CFG010", example("examples/verl/grpo_mig20.sh")) == []
     assert verdict("CFG010", example("examples/mig20.toml")) == (
         Status.SKIP,
-        "a RunConfig has its own ranges, which CFG004 compares",
+        "CFG004 checks the ranges of a run.toml",
     )

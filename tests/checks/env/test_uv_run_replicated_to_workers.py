@@ -35,6 +35,12 @@ def above(switch: str, severity: Severity) -> list[Finding]:
     return [Finding(message=message, severity=severity, remedy=REMEDY)]
 
 
+def test_a_run_that_asks_for_uv_in_its_workers_gets_no_warning() -> None:
+    key = "ray_kwargs.ray_init.runtime_env.py_executable"
+    assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, "uv run --frozen")})) == []
+    assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, "/venv/bin/python")})) != []
+
+
 def test_finds_uv_run_above() -> None:
     assert found() == above(f"{SWITCH} is unset", Severity.WARNING)
     assert found(Ancestors((Process(20, ("bash",)), Process(1, ())))) == []

@@ -134,6 +134,22 @@ def test_tells_of_idle_gpus() -> None:
     )
 
 
+def test_tells_of_idle_slices_and_does_not_advise_to_use_all() -> None:
+    outcome = judge("GPU002", "mig_two_slices", plan=wants(1))
+    assert outcome.findings == (
+        Finding(
+            message="slurm.gpus_per_node = 1, but this step has 2 MIG slices; 1 would stay idle",
+            severity=Severity.INFO,
+            location=PLACE,
+            remedy=Remedy(
+                kind=RemedyKind.FIX_CONFIG,
+                summary="request one slice from Slurm, not --exclusive",
+                commands=("#SBATCH --gres=gpu:1",),
+            ),
+        ),
+    )
+
+
 def test_reproduces_on_recordings() -> None:
     assert judge("GPU002", "no_dev_files", plan=wants(1)).findings == (
         too_few("GPUs: 1 here, but none open to this step; expected 1", 1),

@@ -9,6 +9,7 @@ from fakes.images import DATA, MOUNT, NAME, NEEDED, SUPPLY, stored
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.images.archive_indexes import ArchiveFault, ArchiveIndexes
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
@@ -42,16 +43,16 @@ def test_finds_more_images_than_the_registry_gives() -> None:
     named = tuple(TaskImage(name, "r2e-gym") for name in names)
     needed = NeededImages(files=(DATA,), rows=120, without=0, named=named, prefix="docker.io/")
     store = StoredImages(absent=tuple(names), of_dataset=True)
-    assert list(image_absent_or_rate_limited(MOUNT, needed, store, SUPPLY, RUNTIME)) == [BEYOND]
+    assert list(image_absent_or_rate_limited(MOUNT, needed, store, SUPPLY, None, RUNTIME)) == [BEYOND]
     login = replace(SUPPLY, logins=("docker.io",))
-    assert list(image_absent_or_rate_limited(MOUNT, needed, store, login, RUNTIME)) == []
+    assert list(image_absent_or_rate_limited(MOUNT, needed, store, login, None, RUNTIME)) == []
     mirrored = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbox__image_mirror="mirror.site/hub")
-    assert list(image_absent_or_rate_limited(mirrored, needed, store, SUPPLY, RUNTIME)) == []
+    assert list(image_absent_or_rate_limited(mirrored, needed, store, SUPPLY, None, RUNTIME)) == []
 
 
 def test_finds_what_the_archive_lacks() -> None:
     other = ImageSupply(archive="/a", archives=frozenset({"other.tar"}))
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, other, RUNTIME)) == [
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, other, None, RUNTIME)) == [
         archive_finding(
             f"1 images are neither in the store nor in /a: {NAME}",
             "save them there, or remove their rows",
@@ -59,15 +60,15 @@ def test_finds_what_the_archive_lacks() -> None:
         )
     ]
     gone = ImageSupply(archive="/a", archives=None)
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, gone, RUNTIME)) == [
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, gone, None, RUNTIME)) == [
         archive_finding("/a does not exist; expected the directory of image archives", "correct the path")
     ]
 
 
 def test_what_is_there_is_no_fault() -> None:
     full = ImageSupply(archive="/a", archives=frozenset({"localhost_sandbox_r2e.tar"}))
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, full, RUNTIME)) == []
-    assert list(image_absent_or_rate_limited(MOUNT, NEEDED, stored(), SUPPLY, RUNTIME)) == []
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, full, None, RUNTIME)) == []
+    assert list(image_absent_or_rate_limited(MOUNT, NEEDED, stored(), SUPPLY, None, RUNTIME)) == []
 
 
 def test_a_login_node_finds_what_an_archive_lacks() -> None:
@@ -78,12 +79,51 @@ def test_a_login_node_finds_what_an_archive_lacks() -> None:
         "save them there, or remove their rows",
         "expected localhost_sandbox_r2e.tar or similar",
     )
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, stored(), other, LOGIN)) == [missing]
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, stored(), other, None, LOGIN)) == [missing]
     guessed = replace(LOGIN, asked=False)
-    found = list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, other, guessed))
+    found = list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, other, None, guessed))
     assert found == [replace(missing, severity=Severity.WARNING)]
     full = ImageSupply(archive="/a", archives=frozenset({"localhost_sandbox_r2e.tar"}))
-    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, full, LOGIN)) == []
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, full, None, LOGIN)) == []
+
+
+FULL = ImageSupply(archive="/a", archives=frozenset({"localhost_sandbox_r2e.tar"}))
+DAMAGED = ArchiveIndexes(read=1, of=1, bad=(ArchiveFault("localhost_sandbox_r2e.tar", NAME, "is empty"),))
+
+
+def test_finds_an_archive_that_cannot_be_loaded() -> None:
+    """On a login node, and on the runtime's node if the store lacks the image."""
+    bad = archive_finding(
+        "1 archive in /a cannot be loaded: localhost_sandbox_r2e.tar is empty",
+        "save these images again with `podman save`, or remove their rows",
+    )
+    guessed = replace(LOGIN, asked=False)
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, FULL, DAMAGED, LOGIN)) == [
+        replace(bad, severity=Severity.ERROR)
+    ]
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, FULL, DAMAGED, guessed)) == [
+        replace(bad, severity=Severity.WARNING)
+    ]
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, FULL, DAMAGED, RUNTIME)) == [
+        replace(bad, severity=Severity.ERROR)
+    ]
+    assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, stored(), FULL, DAMAGED, RUNTIME)) == []
+
+
+@pytest.mark.parametrize(
+    ("indexes", "message"),
+    [
+        (
+            ArchiveIndexes(read=1, of=1, unread=(ArchiveFault("b.tar", NAME, "is packed twice"),)),
+            "1 archive in /a could not be checked: b.tar is packed twice",
+        ),
+        (ArchiveIndexes(read=7, of=9), "2 archives in /a could not be checked: only 7 were read within the limits"),
+    ],
+)
+def test_an_archive_that_cannot_be_judged_is_information(indexes: ArchiveIndexes, message: str) -> None:
+    expected = archive_finding(message, "to check an archive, run `podman load --input ARCHIVE`")
+    found = list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, FULL, indexes, LOGIN))
+    assert found == [replace(expected, severity=Severity.INFO)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +136,7 @@ def test_a_login_node_finds_what_an_archive_lacks() -> None:
 )
 def test_without_an_archive_or_a_store_there_is_nothing_to_compare(supply: ImageSupply, roles: Roles) -> None:
     with pytest.raises(NotApplicable):
-        list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, supply, roles))
+        list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, None, supply, None, roles))
 
 
 def test_reproduces_on_a_recording() -> None:

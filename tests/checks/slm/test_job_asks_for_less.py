@@ -195,6 +195,20 @@ def test_a_signal_before_the_start() -> None:
     assert warnings(script("--signal=USR1@60", "-t5:00", run=SAVING)) == []
 
 
+@pytest.mark.parametrize(
+    ("per_node", "gpus", "more", "told"),
+    [
+        (4, 8, "", []),  # two nodes of four, and SkyRL trains on one "node" of eight
+        (4, 9, "", ["the job asks for 8 GPUs, but the run uses 9"]),
+        (4, 8, " trainer.placement.policy_num_nodes=2", ["the job asks for 8 GPUs, but the run uses 16"]),
+    ],
+)
+def test_skyrl_trains_on_one_node_unless_it_is_told(per_node: int, gpus: int, more: str, told: list[str]) -> None:
+    run = f"python -m skyrl.train.entrypoints.main_base trainer.placement.policy_num_gpus_per_node={gpus}{more}"
+    made = plan(f"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:{per_node}\n{run}\n", "run.sh")
+    assert [one.message.partition(" (")[0] for one in found("SLM005", made)] == told
+
+
 def test_skyrl_trainer() -> None:
     run = (
         "python -m skyrl.train.entrypoints.main_base trainer.placement.policy_num_nodes=1 "

@@ -67,6 +67,13 @@ def an_archive(site: Site) -> dict[str, str]:
     return task_rows(ROW)(site)
 
 
+def an_archive_that_is_a_page(site: Site) -> dict[str, str]:
+    """What a download saves that needed a login."""
+    (site.at / "archive").mkdir()
+    (site.at / "archive" / "docker.io_a_b_c.tar").write_text("<!DOCTYPE html>\n<html>Please log in.</html>\n")
+    return task_rows(ROW)(site)
+
+
 def without_podman(site: Site) -> dict[str, str]:
     """Every program of this machine but Podman."""
     programs = site.at / "programs"
@@ -210,6 +217,16 @@ AT_LOGIN = (
         ),
         prepare=an_archive,
     ),
+    Fault(
+        title="a file that is not an image archive (IMG009)",
+        found=LOGIN,
+        named="docker.io_a_b_c.tar is an HTML or XML page, not a tar",
+        exit=78,
+        config=changed(
+            ("[data]", '[data]\ntrain_files = ["rows.jsonl"]'), ("[sandbox]", '[sandbox]\nimage_archive = "archive"')
+        ),
+        prepare=an_archive_that_is_a_page,
+    ),
     Fault(title="too little host memory", found=LOGIN, named="ENV007", exit=78, config=SMALL),
     Fault(
         title="packages that the interpreter lacks",
@@ -252,7 +269,7 @@ AT_LOGIN = (
     Fault(
         title="a GPU type that no node has",
         found=LOGIN,
-        named="0 GPUs of type h100",
+        named="has a GPU of this type; they have 2g.20gb",
         exit=2,
         config=slurm('gpu_type = "h100"'),
     ),

@@ -66,7 +66,10 @@ def program(site: Site, name: str, text: str) -> str:
             ("runtime_memory_mib = 4000", "runtime_memory_mib = 999999999"),
             "no node of partition test has more than 64000",
         ),
-        (("[slurm]", '[slurm]\ngpu_type = "h100"'), "no node of partition gpu_test has more than 0 GPUs of type h100"),
+        (
+            ("[slurm]", '[slurm]\ngpu_type = "h100"'),
+            "no node of partition gpu_test has a GPU of this type; they have 2g.20gb",
+        ),
         (("[slurm]", '[slurm]\naccount = "nobody\'s"'), "no such account"),
         (("[slurm]", '[slurm]\nqos = "nobody\'s"'), "no such qos"),
     ],

@@ -1,5 +1,6 @@
 """The filter job_submit.lua under a real slurmctld: which jobs get the gate, and how those end that it refuses."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,24 +141,41 @@ function slurm_job_submit(job, parts, uid)
   job.comment = "seen"
   return slurm.SUCCESS
 end
-function slurm_job_modify(job, record, parts, uid) return slurm.SUCCESS end
+function slurm_job_modify(job, record, parts, uid)
+  if job.comment == "refuse" then slurm.user_msg("change refused by the site") return slurm.ERROR end
+  return slurm.SUCCESS
+end
 """
+FINAL = "return slurm.SUCCESS\n"
 
 
-def test_a_site_with_a_filter_of_its_own_adds_ours_by_the_lines_of_the_docs(installed: Installed) -> None:
+def replace(path: Path, text: str) -> None:
+    """slurmctld reads the file again only if it is newer, by whole seconds."""
+    later = path.stat().st_mtime + 60
+    path.write_text(text)
+    os.utime(path, (later, later))
+
+
+def test_a_site_with_a_filter_of_its_own_adds_ours_by_the_line_of_the_docs(installed: Installed) -> None:
     base = installed.cluster.base
     page = (Path(__file__).parents[3] / "docs" / "slurm-site.md").read_text()
-    lines = page.partition("```lua\n")[2].partition("```")[0]
+    line = page.partition("```lua\n")[2].partition("```")[0]
+    assert "before its final `return`" in page
     own, kept = base / "job_submit.lua", (base / "job_submit.lua").read_text()
     ours = base / "site" / "ours.lua"
     ours.write_text(kept)
     try:
-        own.write_text(OF_SITE + lines.replace("/etc/slurm/skyrl/job_submit.lua", str(ours)) + "return slurm.SUCCESS\n")
-        assert installed.cluster.run("scontrol", "reconfigure").returncode == 0
+        replace(own, OF_SITE + line.replace("/etc/slurm/skyrl/job_submit.lua", str(ours)) + FINAL)
         refused = installed.submit("--hold", "--comment=refuse", *GPU, "--wrap", VLLM, at=base)
         assert (refused.returncode, "refused by the site" in refused.stderr) == (1, True), refused.stderr
         job_id = installed.submit("--hold", *GPU, "--wrap", VLLM, at=base).stdout.strip()
         assert "by job_submit.lua" in installed.script(job_id)
         assert "Comment=seen" in installed.cluster.run("scontrol", "show", "job", job_id).stdout
+        changes = {
+            word: installed.cluster.run("scontrol", "update", f"JobId={job_id}", f"Comment={word}")
+            for word in ("refuse", "other")
+        }
+        assert {word: done.returncode for word, done in changes.items()} == {"refuse": 1, "other": 0}, changes
+        assert "Comment=other" in installed.cluster.run("scontrol", "show", "job", job_id).stdout
     finally:
-        own.write_text(kept)
+        replace(own, kept)

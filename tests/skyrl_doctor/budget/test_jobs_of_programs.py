@@ -1,5 +1,7 @@
 """The jobs of SkyRL, of fine-tuning, and of rollouts on GPUs of their own."""
 
+import json
+
 import pytest
 
 from plans import plan
@@ -8,7 +10,17 @@ from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_train.config.parallel import Parallel
-from skyrl_train.memory import UnsupportedJobError, job_from_verl
+from skyrl_train.memory import (
+    Component,
+    Phase,
+    UnsupportedJobError,
+    budget,
+    device_named,
+    gib,
+    job_from_verl,
+    known_config,
+    shape_from_config,
+)
 from skyrl_train.memory.prime_job import part_job
 
 ROLLOUT = "actor_rollout_ref.rollout"
@@ -49,6 +61,31 @@ def test_skyrls_megatron() -> None:
         }
     )
     assert (job.strategy, job.parallel) == ("megatron", Parallel(tensor=4, expert=8, expert_tensor=1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "gradient", "chunk"),
+    [
+        ({}, False, 1024),
+        ({"trainer.logprobs_chunk_size": 512}, False, 512),
+        ({"trainer.algorithm.use_entropy_loss": True}, True, 1024),
+        ({"trainer.remove_microbatch_padding": False, "trainer.micro_train_batch_size_per_gpu": 8}, False, 8 * 1024),
+        ({"trainer.strategy": "megatron"}, False, 256),
+        ({"trainer.strategy": "megatron", "trainer.vocab_entropy_chunk_size": 64}, False, 64),
+    ],
+)
+def test_skyrls_entropy_is_a_figure_of_the_update(settings: dict[str, object], gradient: bool, chunk: int) -> None:
+    job = skyrl_job({"trainer.policy.model.path": "Qwen/Qwen3-8B", **settings})
+    assert (job.entropy, job.entropy_gradient, job.entropy_chunk) == (True, gradient, chunk)
+    assert not job.log_prob_entropy
+
+
+def test_skyrls_log_probs_take_the_logits_alone() -> None:
+    job = skyrl_job({"trainer.micro_forward_batch_size_per_gpu": 64})
+    found = budget(shape_from_config(json.dumps(known_config("Qwen2.5-1.5B-Instruct"))), job, device_named("H100"))
+    log_prob = next(phase for phase in found.phases if phase.phase is Phase.LOG_PROB)
+    assert log_prob.components.get(Component.ENTROPY, 0) == 0
+    assert round(gib(log_prob.components[Component.LOGITS]), 2) == 27.82  # 64 x 1536 tokens x 151936 in bfloat16
 
 
 def test_another_strategy_of_skyrl_is_refused() -> None:

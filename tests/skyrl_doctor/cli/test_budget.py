@@ -41,6 +41,18 @@ def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: p
     assert "model.lora_rank = 32" in out
 
 
+def test_only_changes_that_the_program_has_a_setting_for_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen3-8B "
+        "trainer.micro_forward_batch_size_per_gpu=64 generator.sampling_params.max_generate_length=16384"
+    )
+    status, out, _ = budget(capsys, words, "--gpu", "H100", "--format", "json")
+    found = json.loads(out)["changes"]
+    assert status == 1
+    assert found
+    assert all(change["settings"] for change in found)
+
+
 def test_a_key_that_does_not_help_is_told_with_the_phase_that_is_full(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu-memory", "7GiB", "--solve", "rollout.n")
     assert status == 1
@@ -207,6 +219,97 @@ def test_a_setting_that_is_none_is_told_beside_the_figures(
         rf"skyrl-doctor budget: {target}:\d+: unknown setting `rollout.gpu_memory_utilisation`; did you mean "
         r"`rollout.gpu_memory_utilization`\?\n",
         err,
+    )
+
+
+SCRIPT = """#SBATCH --gres=gpu:a100:4
+python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 data.max_response_length=4096 \\
+    actor_rollout_ref.rollout.tensor_model_parallel_size=2 actor_rollout_ref.rollout.name=vllm \\
+    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct trainer.n_gpus_per_node=4 trainer.nnodes=1
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    path = tmp_path / "run.sh"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return str(path)
+
+
+def test_another_number_of_gpus_than_the_configurations_is_printed(
+    script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        "\ngpus:    2 (--gpus; the configuration has 4)\n" in budget(capsys, script, "--gpu", "H100", "--gpus", "2")[1]
+    )
+    assert "gpus:" not in budget(capsys, script, "--gpu", "H100", "--gpus", "4")[1]
+
+
+def test_gpus_that_do_not_divide_name_the_key_its_line_and_what_to_do(
+    script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = (
+        f"skyrl-doctor budget: no estimate: actor_rollout_ref.rollout.tensor_model_parallel_size ({script}:3) is 2, which "
+        "does not divide the 1 GPU of the trainer; change it or the number of GPUs\n"
+    )
+    assert budget(capsys, script, "--gpu", "H100", "--gpus", "1") == (2, "", expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [("A100-40G", "A100-40GB"), ("a100-80g", "A100-80GB"), ("8xH100", "H100-80GB"), ("gpu:h200:4", "H200")],
+)
+def test_a_gpu_has_many_names(name: str, device: str, script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"device:  {device} has " in budget(capsys, script, "--gpu", name)[1]
+
+
+def test_a_misspelt_gpu_has_a_neighbour(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown GPU 'H10'; did you mean H100?; known GPUs: " in budget(capsys, script, "--gpu", "H10")[2]
+
+
+def test_a_requested_gpu_of_two_sizes_is_to_be_named(
+    script: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert budget(capsys, script) == (
+        2,
+        "",
+        "skyrl-doctor budget: #SBATCH --gres: a100 is a GPU of A100-40GB or A100-80GB; name one of them with --gpu\n",
+    )
+
+
+def test_an_override_is_no_file(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert budget(capsys, script, "trainer.n_gpus_per_node=1", "--gpu", "H100")[2] == (
+        "skyrl-doctor budget: target trainer.n_gpus_per_node=1: a setting, not a file; write it into the script, or pass the "
+        "whole command in quotes\n"
+    )
+
+
+def test_the_time_of_replies_at_their_limit_is_the_most(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*words: str) -> str:
+        return " ".join(budget(capsys, script, "--gpu", "H200", *words)[1].split())
+
+    assert re.search(r"time: at most \d+ \w+ a step, if every reply has 4096 tokens; give --reply-tokens", said())
+    assert re.search(r"time: about \d+ \w+ a step:", said("--reply-tokens", "200,900"))
+
+
+def test_weights_that_fill_the_gpu_leave_nothing_free(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = " ".join(budget(capsys, script, "--gpu-memory", "20GiB", "--gpus", "2")[1].split())
+    assert re.search(
+        r"the trainer's weights alone take all 20.0 GiB of the GPU and [\d.]+ GiB more, so it refuses", said
+    )
+
+
+def test_a_cache_that_is_too_small_says_which_share_is_enough(
+    script: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small = tmp_path / "small.sh"
+    small.write_text(
+        SCRIPT.replace("rollout.name=vllm", "rollout.name=vllm actor_rollout_ref.rollout.gpu_memory_utilization=0.1")
+    )
+    said = " ".join(budget(capsys, str(small), "--gpu", "A100-80GB")[1].split())
+    assert re.search(
+        r"one sequence of the full length needs [\d.]+ GiB; raise it to 0\.\d\d, or lower max_model_len", said
     )
 
 

@@ -63,7 +63,7 @@ def test_an_unknown_error_is_shown_and_not_named(tmp_path: Path, capsys: pytest.
 
 def test_a_healthy_log_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["diagnose", str(LOGS / "healthy" / "config_dump.log")]) == 0
-    assert capsys.readouterr().out == ("No known failure and no error found in 1 file.\n")
+    assert capsys.readouterr().out.startswith("No known failure and no error found in 1 file.\n")
 
 
 def test_what_cannot_be_read_is_never_healthy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

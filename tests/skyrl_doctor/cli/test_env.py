@@ -104,7 +104,7 @@ def test_after_eval_the_checks_pass(
 def test_fix_shows_and_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["fix", "GPU001", "--from", MIG, "--role", "gpu"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("GPU001 mig-uuid\n")
+    assert out.startswith("GPU001 mig-uuid (error)\n")
     assert "  safe: name the slice by number" in out
     assert "      $ export CUDA_VISIBLE_DEVICES=0\n" in out
 

@@ -38,7 +38,7 @@ Example
 -------
     Unknown vLLM environment variable detected: VLLM_USE_V1
 
-Roles: gpu, login. Related code: skyrl_train/node/vllm.py.
+Checked on GPU and login nodes. Related code: skyrl_train/node/vllm.py.
 """
 
 
@@ -85,7 +85,7 @@ def test_the_check_of_another_package_has_no_entry() -> None:
         "",
         "skyrl-doctor explain.",
         "",
-        "Roles: gpu. Only you can cure it: only the site can open it.",
+        "Checked on GPU nodes. Only you can cure it: only the site can open it.",
     ]
 
 

@@ -1,6 +1,7 @@
 """fix on a configuration: the diff, and what --apply writes."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -40,9 +41,9 @@ def test_a_finding_without_an_edit_is_told_once_with_its_place(
     script.write_text("python3 -m verl.trainer.main_ppo trainer.experiment_name=$NAME trainer.nnodes=1\n")
     assert dispatch(["fix", "CFG004", str(script), "--structure-only"]) == 1
     assert capsys.readouterr().out == (
-        "CFG004 config-unreadable\n"
+        "CFG004 config-unreadable (warning)\n"
         f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $NAME: NAME is not set here\n"
-        "  by hand: make sure that the job gets the value that you expect\n"
+        "  by hand: nothing to do if the job gets the value that you expect\n"
     )
 
 
@@ -135,3 +136,35 @@ def test_a_file_that_changed_meanwhile_is_left(stuck: Path) -> None:
     with pytest.raises(UsageError, match="has changed since it was read; nothing was written"):
         write(Proposal(str(stuck), "what was read", "what was to come"))
     assert "max_tokens = 4000" in stuck.read_text(encoding="utf-8")
+
+
+SCRIPT = """NOW=$(date +%Y%m%d)
+N=4
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=$N \\
+    data.max_prompt_length=1024 data.max_response_length=4096 trainer.default_local_dir=/ckpt/run-$NOW \\
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.max_model_len=4096 \\
+    actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=True \\
+    actor_rollout_ref.actor.ppo_mini_batch_size=5 actor_rollout_ref.rollout.gpu_memory_utilisation=0.5
+"""
+
+
+def test_errors_come_first_and_each_finding_is_an_edit_or_by_hand_or_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(SCRIPT, encoding="utf-8")
+    assert dispatch(["fix", str(script), "--structure-only"]) == 1
+    shown = capsys.readouterr().out
+    heads = [line.rpartition("(")[2] for line in shown.splitlines() if re.match(r"[A-Z]{3}\d{3} ", line)]
+    assert heads == sorted(heads, key=["error)", "warning)", "info)"].index)
+    assert {"error)", "warning)"} <= set(heads)
+    assert "edit: rename the key\n" in shown
+    assert "known only when the script runs\n  note: " in shown
+    assert "not edited" not in shown
+
+
+def test_a_setting_that_cannot_be_edited_is_by_hand_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["fix", "CFG002", str(EXAMPLES / "verl" / "grpo_broken.sh"), "--structure-only"]) == 1
+    shown = capsys.readouterr().out
+    assert re.search(r"\n  by hand: .* \(change it by hand: the file has data.train_batch_size=\$N\)\n", shown)
+    assert "edit: " not in shown

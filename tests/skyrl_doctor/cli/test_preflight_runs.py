@@ -47,7 +47,7 @@ def test_the_findings_of_all_runs_are_printed_once_and_the_worst_status_counts(
     assert (code, made) == (
         1,
         """\
-_ _, role gpu+login+runtime, target 3 runs
+_ _, role any, target 3 runs
 
 ERROR    CFG004 trainer.nnodes exists already, and + only adds new keys; use
          trainer.nnodes=… or ++trainer.nnodes=…; fix: rename +trainer.nnodes to
@@ -68,10 +68,14 @@ verdict: fail (3 runs: 1 pass, 2 fail; 1 refused)
 
 def test_with_v_each_run_has_its_own_findings_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     text = VARIES.sub("_", output(capsys, "good.sh", "bad.sh", "-v")[1])
-    assert text.split("\n\n")[1:4] == ["run:     good.sh", "verdict: pass (1 passed) _", "run:     bad.sh"]
+    assert text.split("\n\n")[1:4] == [
+        "run:     good.sh",
+        "verdict: pass (1 passed; this machine was not examined) _",
+        "run:     bad.sh",
+    ]
     assert "         at:   bad.sh:1 (trainer.nnodes)\n" in text
     assert text.endswith(
-        "verdict: fail (1 error) _\n\nMORE     skyrl-doctor explain CFG004\nverdict: fail (2 runs: 1 pass, 1 fail)\n"
+        "verdict: fail (1 error; this machine was not examined) _\n\nMORE     skyrl-doctor explain CFG004\nverdict: fail (2 runs: 1 pass, 1 fail)\n"
     )
 
 

@@ -19,7 +19,7 @@ def test_each_setting_has_our_name_its_place_and_its_own_name(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "read as: verl"
     assert "rollout.n = 4  # train.sh:2 actor_rollout_ref.rollout.n" in lines
-    assert "data.truncation = 'left'  # train.sh:2" in lines[lines.index("written, but without a key in a run.toml:") :]
+    assert "data.truncation = 'left'  # train.sh:2" in lines[lines.index("settings that a run.toml does not have:") :]
 
 
 def test_a_secret_is_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,6 +54,13 @@ def test_ignored_wins() -> None:
     assert ids(wanted=("GPU", "POD"), ignored=("mig-uuid",), roles=set(Role)) == ["POD007"]
 
 
+@pytest.mark.parametrize("name", ["GPU001", "mig-uuid", "gpu"])
+def test_a_check_that_is_left_out_is_no_unknown_name(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} examines the machine, so --structure-only leaves it out"):
+        select([POD], wanted=(name,), roles=set(Role), left_out=CHECKS)
+    assert select([POD], ignored=(name,), roles=set(Role), left_out=CHECKS).run == (POD,)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -1,13 +1,17 @@
 import json
+from pathlib import Path
 
 import pytest
 
+from checks.ckp.disk_too_small import disk_too_small
+from checks.ckp.resume_finds_nothing import resume_finds_nothing
 from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize, checkpoint_size, checkpoints
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan
 from support import MACHINES, plan_of, recorded
@@ -54,6 +58,29 @@ def look(name: str, made: Plan) -> Checkpoints:
 def verl(**more: object) -> Plan:
     values = plan_of(trainer__checkpoint_dir="/ckpt/run", **more).values
     return Plan(("run.sh",), "verl", values)
+
+
+@pytest.mark.parametrize("directory", ["ckpt/$(date +%s)/x", "ckpt/run-$(date +%s)"])
+def test_a_name_that_only_the_run_knows_leaves_the_disk(directory: str, tmp_path: Path) -> None:
+    made = plan(
+        f"python3 -m verl.trainer.main_ppo trainer.default_local_dir={tmp_path}/{directory} trainer.save_freq=10",
+        "run.sh",
+    )
+    seen = checkpoints(LocalMachine(), made, ENVIRON, HOST)
+    assert isinstance(seen, Checkpoints)
+    assert (seen.root, seen.found, seen.free > 0) == (f"{tmp_path}/ckpt", (), True)
+    with pytest.raises(NotApplicable, match="known only when the script runs"):
+        seen.taken("auto", ours=False)
+    with pytest.raises(NotApplicable, match="known only when the script runs"):
+        list(resume_finds_nothing(made, seen))
+    assert list(disk_too_small(made, seen, CheckpointSize("m", 1))) == []
+    assert len(list(disk_too_small(made, seen, CheckpointSize("m", 1 << 60)))) == 1
+
+
+def test_a_directory_of_which_nothing_is_known_is_unknown() -> None:
+    made = plan("python3 -m verl.trainer.main_ppo trainer.default_local_dir=$(date)/x", "run.sh")
+    with pytest.raises(CouldNotLook):
+        checkpoints(LocalMachine(), made, ENVIRON, HOST)
 
 
 def test_what_a_good_one_looks_like() -> None:

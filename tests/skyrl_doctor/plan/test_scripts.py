@@ -22,8 +22,8 @@ def test_a_file_beside_the_script_is_read_with_its_own_lines(tmp_path: Path) -> 
     (command,) = script.commands
     assert [(word.text, word.line, word.file) for word in command.words] == [
         ("foo", 2, ""),
-        ("a=1", 2, "common.sh"),
-        ("b=2", 2, "common.sh"),
+        ("a=1", 2, f"{tmp_path}/common.sh"),
+        ("b=2", 2, f"{tmp_path}/common.sh"),
         ("c=3", 2, ""),
     ]
     assert script.sourced == []

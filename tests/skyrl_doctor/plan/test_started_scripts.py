@@ -4,6 +4,7 @@ import pytest
 
 from plans import found
 from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
@@ -55,6 +56,76 @@ def test_a_script_inside_is_read_at_its_place(text: str, line: int) -> None:
 def test_a_script_that_is_started_is_read(start: str) -> None:
     made = plan(f"#!/bin/bash\n{start}\n", **{"./inner.sh": JOB, "inner.sh": JOB})
     assert batch(made) == (96, start.split()[-1], 3)
+
+
+SKYRL = "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen3-8B \\\n  trainer.policy.nonsense=3"
+PRIME = "uv run rl @ rl.toml \\\n  --nonsense 3"
+VERL = "python3 -m verl.trainer.main_ppo data.train_batch_size=96 \\\n  trainer.nonsense=3"
+
+
+@pytest.mark.parametrize("run", [VERL, SKYRL])
+@pytest.mark.parametrize(
+    ("start", "file"),
+    [
+        ("bash inner.sh", "inner.sh"),
+        ("source inner.sh", "inner.sh"),
+        ("srun bash inner.sh", "inner.sh"),
+        ("sbatch inner.sh", "inner.sh"),
+        ("sbatch --wrap 'bash inner.sh'", "inner.sh"),
+        ("bash -c 'source inner.sh'", "inner.sh"),
+        ("cd below && bash inner.sh", "below/inner.sh"),
+        ("cd /w/below\nbash ./inner.sh", "below/inner.sh"),
+        ("cd below && bash ../inner.sh", "inner.sh"),
+    ],
+)
+def test_a_problem_lies_in_the_file_that_holds_the_line(start: str, file: str, run: str) -> None:
+    text = f"#!/bin/bash\n\n\n{run}\n"
+    answers = {f"read {name}": text for name in ("inner.sh", "below/inner.sh")}
+    answers |= {"read run.sh": f"#!/bin/bash\n{start}\n"}
+    answers["read below/inner.sh" if file == "inner.sh" else "read inner.sh"] = "echo another script\n"
+    made = load(RecordedMachine({"environ": {"HOME": "/home/ada", "PWD": "/w"}, **answers}), ("run.sh",))
+    nonsense = [problem.location for problem in made.problems if "nonsense" in problem.message]
+    assert [(place.file, place.line) for place in nonsense] == [(file, 5)]
+
+
+def test_an_option_of_a_started_script_lies_in_its_file() -> None:
+    toml = "[model]\nname = 'Qwen/Qwen3-8B'\n"
+    made = plan("bash inner.sh\n", **{"inner.sh": f"#!/bin/bash\n\n{PRIME}\n", "rl.toml": toml})
+    assert made.own["nonsense"].location == Location("inner.sh", 4, "nonsense")
+
+
+def test_inner_scripts_that_start_each_other_end() -> None:
+    with pytest.raises(UsageError, match="starts"):
+        plan("bash -c 'bash run.sh'\n" * 100, **{"run.sh": "bash -c 'bash run.sh'\n" * 100})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"skyrl-doctor preflight inner.sh && {RUN}\n",
+        f"skyrl-doctor gate inner.sh -- {RUN}\n",
+        f"skyrl-doctor gate --select CFG inner.sh -- srun {RUN}\n",
+        f"srun skyrl-doctor gate inner.sh -- {RUN}\n",
+        f"python3 -m skyrl_doctor gate inner.sh -- {RUN}\n",
+        f"{RUN}\nskyrl-doctor watch job\nsrun skyrl-doctor preflight inner.sh\n",
+        f"bash -c 'skyrl-doctor gate inner.sh -- {RUN}'\n",
+    ],
+)
+def test_the_doctors_own_lines_start_what_stands_behind_them(text: str) -> None:
+    other = RUN.replace("96", "32")
+    assert batch(plan(text, **{"inner.sh": f"{other}\n"})) == (96, "run.sh", 1)
+
+
+def test_a_gate_starts_a_script() -> None:
+    assert batch(plan("skyrl-doctor gate inner.sh -- bash inner.sh\n", **{"inner.sh": JOB})) == (96, "inner.sh", 3)
+
+
+@pytest.mark.parametrize("start", ["skyrl-train launch run.toml --dry-run", "srun skyrl-train launch --local run.toml"])
+def test_a_launch_of_ours_is_read_by_its_configuration(start: str) -> None:
+    toml = "[model]\npath = 'm'\n[data]\ntrain_batch_size = 7\n"
+    made = plan(f"skyrl-doctor preflight run.toml\n{start}\n", **{"run.toml": toml})
+    found = made.values["data.train_batch_size"]
+    assert (found.value, found.location) == (7, Location("run.toml", 4, "data.train_batch_size"))
 
 
 def test_srun_in_front_of_a_script_starts_what_is_inside() -> None:

@@ -16,7 +16,7 @@ WHOLE = """\
 ::notice title=GPU001 mig-uuid::node gpu-node-17 failed once before
 ::warning title=SLM001 walltime-mismatch::unknown: squeue: no answer within 5 s
 ::notice title=skyrl-doctor::CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is ignored
-skyrl-doctor: fail (1 passed, 1 error, 1 warning, 1 info, 3 skipped, 1 unknown)
+skyrl-doctor: fail (1 passed, 1 error, 1 warning, 1 info, 2 skipped, 1 waived, 1 unknown)
 """
 
 

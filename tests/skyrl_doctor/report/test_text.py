@@ -28,8 +28,8 @@ NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
 MORE     -v prints each finding with its fix in full; `skyrl-doctor explain
          GPU001` explains one
 
-verdict: fail (1 passed, 1 error, 1 warning, 1 info, 3 skipped, 1 unknown) in
-         0.50s
+verdict: fail (1 passed, 1 error, 1 warning, 1 info, 1 waived, 1 unknown; 2 do
+         not apply here, see -v) in 0.50s
 """
 
 WHOLE = """\
@@ -64,8 +64,8 @@ NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
 MORE     skyrl-doctor explain GPU001
 MORE     skyrl-doctor explain ENV002
 
-verdict: fail (1 passed, 1 error, 1 warning, 1 info, 3 skipped, 1 unknown) in
-         0.50s
+verdict: fail (1 passed, 1 error, 1 warning, 1 info, 1 waived, 1 unknown; 2 do
+         not apply here) in 0.50s
 """
 
 
@@ -92,7 +92,7 @@ def test_quiet_prints_what_was_found_and_nothing_else() -> None:
 def test_show_skips_adds_the_reasons_of_skips() -> None:
     text = plain_text.render(MIXED, View(skips=True))
     skips = "\n\n".join(part for part in WHOLE.split("\n\n") if part.startswith("SKIP"))
-    assert text == SHORT.replace("\n\nNOTE", f"\n\n{skips}\n\nNOTE")
+    assert text == SHORT.replace("\n\nNOTE", f"\n\n{skips}\n\nNOTE").replace("here, see -v)", "here)")
 
 
 def test_a_wide_screen_has_a_finding_in_one_line() -> None:

@@ -15,7 +15,7 @@ from skyrl_doctor.site.slurm_config import SlurmConfig, parse
 
 CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"
 HOOKS = files.HOOKS
-FAIL, PASS, SKIP = Outcome.FAIL, Outcome.PASS, Outcome.SKIP
+FAIL, PASS, SKIP, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.SKIP, Outcome.UNKNOWN
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def slurm_conf(at: Path, **more: str) -> SlurmConfig:
 
 
 def scripts_of(machine: LocalMachine, config: SlurmConfig) -> dict[str, str]:
-    return files.find_scripts(config, lambda path: files.exists(machine, path))
+    return files.find_scripts(machine, config)
 
 
 def found(results: Iterator[Result]) -> dict[str, Result]:
@@ -84,6 +84,15 @@ def test_a_task_prolog_without_the_epilog_leaves_its_directories(site: Path, mac
         ("Epilog", SKIP),
         ("Epilog", FAIL),
     ]
+
+
+def test_ours_is_found_behind_a_script_of_the_site(site: Path, machine: LocalMachine) -> None:
+    """Slurm has one TaskProlog: a site with its own calls both from a third file."""
+    both = site.parent / "both.sh"
+    both.write_text(f"#!/bin/sh\n# not /old/taskprolog.sh\n/etc/slurm/own.sh\n{site}/taskprolog.sh\n")
+    assert scripts_of(machine, slurm_conf(site, TaskProlog=str(both)))["TaskProlog"] == str(site / "taskprolog.sh")
+    both.write_text("#!/bin/sh\n# not /old/taskprolog.sh\n/etc/slurm/own.sh\n")
+    assert "TaskProlog" not in scripts_of(machine, slurm_conf(site, TaskProlog=str(both)))
 
 
 def settings(at: Path, machine: LocalMachine, lines: str) -> files.Settings:
@@ -174,6 +183,8 @@ OURS = 'local DOCTOR = "{at}/doctor"\n'
     ("text", "plugins", "outcome", "reason"),
     [
         (OURS, "{at}/plugins", PASS, "{at}/job_submit.lua names {at}/doctor"),
+        ('dofile("{at}/site/job_submit.lua")\n', "{at}/plugins", FAIL, "{at}/site/job_submit.lua cannot be read"),
+        (OURS, "", UNKNOWN, "only Slurm itself can tell"),
         (OURS, "/nowhere:{at}/plugins", PASS, "{at}/job_submit.lua names {at}/doctor"),
         (None, "{at}/plugins", FAIL, "{at}/job_submit.lua"),
         ("-- of the site\n", "{at}/plugins", SKIP, "{at}/job_submit.lua is not the file of contrib/slurm"),
@@ -188,3 +199,13 @@ def test_the_filter_and_what_it_needs(
     result = filtered(site, machine, text, plugins)
     assert result.outcome is outcome, result
     assert result.reason.startswith(reason.format(at=site))
+
+
+def test_a_filter_that_the_sites_own_loads_is_examined(site: Path, machine: LocalMachine) -> None:
+    own = site / "own"
+    own.mkdir()
+    (own / files.LUA).write_text(f'local DOCTOR = "{site}/doctor"\n')
+    result = filtered(
+        site, machine, f'function slurm_job_submit() end\ndofile("{own}/{files.LUA}")\n'.replace("{", "{{")
+    )
+    assert (result.outcome, result.reason) == (PASS, f"{own}/{files.LUA} names {site}/doctor")

@@ -1,7 +1,12 @@
 """`scontrol show config` of 20.11 to 25.11, in the shapes that sites have published, with values of our own."""
 
+import posixpath
+from typing import cast
+
 import pytest
 
+from skyrl_doctor.machine import queries as q
+from skyrl_doctor.machine.base import Absent, Machine, T
 from skyrl_doctor.site.files import find_scripts
 from skyrl_doctor.site.slurm_config import parse
 
@@ -36,12 +41,26 @@ Slurmctld(primary) at ctl1 is UP
 """
 
 
+class Disk(Machine):
+    """A disk with these texts by path."""
+
+    def __init__(self, **texts: str) -> None:
+        self.texts = {f"/etc/slurm/prolog.d/{name}.sh": text for name, text in texts.items()}
+
+    def answer(self, query: q.Query[T]) -> T:
+        if isinstance(query, q.ListDir):
+            return cast("T", tuple(posixpath.basename(path) for path in self.texts))
+        if isinstance(query, q.Read) and query.path in self.texts:
+            return cast("T", self.texts[query.path].encode())
+        raise Absent(str(query))
+
+
 def test_the_scripts_of_a_release_that_has_one_of_each() -> None:
     config = parse(OLD)
     assert config is not None
     assert (config.text("SLURM_VERSION"), config.words("JobSubmitPlugins")) == ("20.11.6", ("throttle", "lua"))
     assert config.paths("TaskProlog") == ("/etc/slurm/skyrl/taskprolog.sh",)
-    assert find_scripts(config, lambda _: False) == {
+    assert find_scripts(Disk(), config) == {
         "TaskProlog": "/etc/slurm/skyrl/taskprolog.sh",
         "Epilog": "/etc/slurm/skyrl/epilog.sh",
     }
@@ -51,8 +70,13 @@ def test_the_scripts_of_a_release_that_numbers_them() -> None:
     config = parse(NEW)
     assert config is not None
     ours = {"TaskProlog": "/etc/slurm/skyrl/taskprolog.sh", "Epilog": "/etc/slurm/skyrl/epilog.sh"}
-    assert find_scripts(config, lambda _: True) == {**ours, "Prolog": "/etc/slurm/prolog.d/prolog.sh"}
-    assert find_scripts(config, lambda _: False) == ours
+    assert find_scripts(Disk(prolog=""), config) == {
+        **ours,
+        "Prolog": "/etc/slurm/prolog.d/prolog.sh",
+    }
+    calls = find_scripts(Disk(own="", ours="#!/bin/sh\nexec /etc/slurm/skyrl/prolog.sh\n"), config)
+    assert calls == {**ours, "Prolog": "/etc/slurm/skyrl/prolog.sh"}
+    assert find_scripts(Disk(), config) == ours
 
 
 @pytest.mark.parametrize(

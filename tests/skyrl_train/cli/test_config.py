@@ -40,11 +40,30 @@ def test_a_table_explains_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("key", "meant"),
-    [("max_tokens", "rollout.max_tokens"), ("rollout.max_tokns", "rollout.max_tokens"), ("rolout.n", "rollout.n")],
+    [
+        ("rollout.max_tokns", "rollout.max_tokens"),
+        ("rolout.n", "rollout.n"),
+        ("actor.learning_rate", "actor.lr"),
+    ],
 )
 def test_a_mistyped_key_names_what_was_meant(key: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["config", "explain", key]) == 2
     assert re.search(rf"unknown setting '{key}'; did you mean {meant}\b", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["learning", "rate"], ["actor.lr", "critic.lr"]),
+        (["learning rate"], ["actor.lr", "critic.lr"]),
+        (["max_tokens"], ["rollout.max_tokens"]),
+        (["num_gpus"], ["slurm.gpus_per_node"]),
+        (["time", "limit"], ["slurm.trainer_time_limit", "slurm.runtime_time_limit"]),
+    ],
+)
+def test_words_find_settings(words: list[str], expected: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = out(capsys, "explain", *words)
+    assert [line for line in text.splitlines() if line and not line.startswith(" ")] == expected
 
 
 def test_the_defaults_are_a_file_that_changes_nothing_and_each_line_is_true(capsys: pytest.CaptureFixture[str]) -> None:

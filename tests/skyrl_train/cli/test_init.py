@@ -12,6 +12,8 @@ from skyrl_doctor.cli.app import dispatch as doctor
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.translate import Read, Translated, translate
 
+NO_TASKS = "data.train_files is not set: the source names no file of tasks; pass --tasks FILE"
+TASKS = Read("data.train_files", "data.train_files", ["t.jsonl"], place="a:9")
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -70,10 +72,6 @@ def test_an_unknown_value_is_named_once(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr("sys.stdin", Terminal("/models/m\n\n4\n"))
     assert dispatch(["init", "mine.toml"]) == 0
     assert tomllib.loads(Path("mine.toml").read_text()) == {
@@ -82,6 +80,23 @@ def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: py
         "slurm": {"gpus_per_node": 4},
     }
     assert capsys.readouterr().out.splitlines()[-1] == "next: skyrl-doctor preflight --structure-only mine.toml"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_mistyped_number_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("/models/m\n\nfour\n4\n"))
+    assert dispatch(["init"]) == 0
+    assert tomllib.loads(Path("run.toml").read_text())["slurm"] == {"gpus_per_node": 4}
+    assert "'four' is not a number of GPUs; give a whole number from 1" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", Terminal("/models/m\n\n0\n-1\nx\n4\n"))
+    assert dispatch(["init", "--force"]) == 2
+    assert capsys.readouterr().err == "skyrl-train init: no number of GPUs in 3 answers; pass --gpus N\n"
 
 
 def test_without_a_terminal_the_missing_answers_are_named(
@@ -128,12 +143,93 @@ def test_what_differs_between_the_frameworks() -> None:
             "rollout.auto_tool_choice": True,
             "rollout.tool_call_parser": "hermes",
         },
-        (
-            "a:2: batch_size = 8: the batch size is derived from it",
-            "a:6: steps = $N: N is not set",
-            "a:5: strategy: Input should be 'fsdp' or 'fsdp2' (found 'megatron')",
-        ),
+        changes=("a:5: strategy = megatron: a run.toml trains with FSDP; memory and speed differ", NO_TASKS),
+        left=("a:6: steps = $N: N is not set",),
     )
+
+
+@pytest.mark.parametrize("place", ["a:1", ""])
+def test_an_engine_that_a_run_does_not_have_is_named_even_where_it_is_a_default(place: str) -> None:
+    """As with `model_engine=megatron`, which chooses verl's own file of defaults."""
+    found = translate((Read("actor.strategy", "actor.strategy", "megatron", place=place), TASKS), ())
+    where = place or "default of the source"
+    assert found.changes == (
+        f"{where}: actor.strategy = megatron: a run.toml trains with FSDP; memory and speed differ",
+    )
+    assert found.left == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", True),
+        ("custom_reward_function.path", True),
+        ("trainer.optim.type", True),
+        ("orchestrator.train.source[0].env.taskset.id", True),
+        ("trainer.model.ep", True),
+        ("deployment.num_train_nodes", True),
+        ("orchestrator.train.source[0].curriculum.gates.zero_advantage.type", False),
+        ("actor_rollout_ref.rollout.multi_stage_wake_up", False),
+        ("log.level", False),
+    ],
+)
+def test_what_changes_the_run_stands_apart(name: str, changes: bool) -> None:
+    found = translate((TASKS,), (Read("other", name, 1, place="a:1"),))
+    line = (f"a:1: {name} = 1: not translated",)
+    assert (found.changes, found.left) == ((line, ()) if changes else ((), line))
+
+
+PRIME = """
+[model]
+name = "m"
+[trainer.optim]
+lr = 3e-6
+[orchestrator]
+batch_size = 512
+group_size = {group}
+[deployment]
+num_train_gpus = 2
+num_infer_gpus = 6
+"""
+
+
+def test_a_run_of_prime_rl_keeps_its_learning_rate_and_its_gpus(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rl.toml").write_text(PRIME.format(group=16) + "[inference]\n")
+    assert dispatch(["init", "--from", "rl.toml", "--tasks", "t.jsonl"]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["actor"]["lr"], made["data"]["train_batch_size"], made["slurm"]["gpus_per_node"]) == (3e-6, 32, 8)
+    shared = "the trainer and the server of a run.toml share all GPUs"
+    assert capsys.readouterr().out.splitlines() == [
+        f"changes the run: rl.toml:10: deployment.num_train_gpus = 2: {shared}",
+        f"changes the run: rl.toml:11: deployment.num_infer_gpus = 6: {shared}",
+        "run.toml written: 6 settings, 2 changes of the run",
+        "next: skyrl-doctor preflight --structure-only run.toml",
+    ]
+
+
+def test_rollouts_that_are_no_whole_prompts_and_missing_tasks_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rl.toml").write_text(PRIME.format(group=3))
+    assert dispatch(["init", "--from", "rl.toml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    why = "counts rollouts and does not divide by rollout.n; set data.train_batch_size in prompts"
+    assert f"changes the run: rl.toml:7: orchestrator.batch_size = 512: {why}" in lines
+    assert f"changes the run: {NO_TASKS}" in lines
+
+
+def test_the_comments_keep_lines_whole_and_begin_with_what_changes_the_run() -> None:
+    path = f"{'long-' * 30}name.sh"
+    Path(path).write_text(
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=megatron data.truncation=left data.train_files=t.parquet\n"
+    )
+    assert dispatch(["init", "--from", path]) == 0
+    lines = Path("run.toml").read_text().splitlines()
+    change, left = (
+        next(line for line in lines if f": {name} = " in line)
+        for name in ("actor_rollout_ref.actor.strategy", "data.truncation")
+    )
+    assert change.startswith(f"# {path}:1: ")
+    assert lines.index(change) < 6
+    assert lines[-2:] == ["# Not carried over:", left]
 
 
 SCRIPT = """\
@@ -178,4 +274,6 @@ def test_the_directory_of_checkpoints_names_the_run_once(directory: str, expecte
 def test_a_second_value_of_a_setting_is_named() -> None:
     read = (Read("slurm.nodes", "trainer.nnodes", 2, place="a:1"),)
     others = (Read("slurm.nodes", "#SBATCH --nodes", 4, place="a:2"), Read("slurm.nodes", "-N", 2, place="a:3"))
-    assert translate(read, others) == Translated({"slurm.nodes": 2}, ("a:2: #SBATCH --nodes = 4: slurm.nodes is 2",))
+    assert translate((*read, TASKS), others) == Translated(
+        {"slurm.nodes": 2, TASKS.setting: TASKS.value}, changes=("a:2: #SBATCH --nodes = 4: slurm.nodes is 2",)
+    )

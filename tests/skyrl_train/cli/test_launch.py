@@ -13,7 +13,7 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.triton_build import TritonBuild
 from skyrl_train.cli.app import dispatch
-from skyrl_train.launch import gate, needs
+from skyrl_train.launch import gate, needs, render
 from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role as TrainRole
 
@@ -104,6 +104,7 @@ def test_our_own_trainer_gets_no_job_without_tasks(
 ) -> None:
     """It would find that out on the GPU node. Another program has data of its own."""
     doctor(here, monkeypatch, "")
+    monkeypatch.setattr(needs, "NEEDED", dict.fromkeys(TrainRole, ()))
     Path("run.toml").write_text(GOOD)
     assert dispatch(["launch", "run.toml", "--job-dir", "job"]) == 2
     assert capsys.readouterr().err == (
@@ -124,6 +125,48 @@ def test_our_own_programs_get_no_job_without_their_packages(
         assert f"{sys.executable} has no {missing}_of_nobody, which the {missing} needs" in capsys.readouterr().err
     assert not Path("job").exists()
     assert launch(GOOD) == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",), ("--no-gate",), ("--no-gate", "--dry-run")])
+def test_all_reasons_are_given_in_one_round(
+    words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The doctor's, the packages of both jobs, the tasks, the directory and Slurm's."""
+    doctor(here, monkeypatch, "raise SystemExit(1)")
+    monkeypatch.setattr(needs, "NEEDED", {role: (f"{role}_of_nobody",) for role in TrainRole})
+    (here / "tools" / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: Invalid account' >&2; exit 1\n")
+    Path("taken").mkdir()
+    Path("taken/jobs.json").write_text("{}")
+    Path("run.toml").write_text(GOOD)
+    gated = "--no-gate" not in words
+    assert dispatch(["launch", "run.toml", "--job-dir", "taken", *words]) == (78 if gated else 2)
+    shown = capsys.readouterr()
+    expected = [
+        *(["the login gate refused: exit status 1"] if gated else []),
+        "holds jobs.json of an earlier launch",
+        "runtime_of_nobody, which the runtime needs (extra runtime)",
+        "data.train_files is empty",
+        "trainer_of_nobody, which the trainer needs (extra train)",
+        "sbatch refuses the runtime job: Invalid account",
+        *(["nothing was submitted"] if gated else []),
+    ]
+    lines = shown.err.splitlines()
+    assert [text for text, line in zip(expected, lines, strict=True) if text not in line] == []
+    assert ("#SBATCH --job-name" in shown.out) == ("--dry-run" in words)
+
+
+def test_without_jinja2_the_other_reasons_are_given_too(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(here, monkeypatch, "")
+    monkeypatch.setattr(needs, "NEEDED", dict.fromkeys(TrainRole, ()))
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    render._environment.cache_clear()
+    Path("run.toml").write_text(GOOD)
+    assert dispatch(["launch", "run.toml", "--dry-run"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert "launch needs Jinja2, which is not installed (extra launch); run " in lines[0]
+    assert lines[1:] == ["skyrl-train launch: data.train_files is empty; add at least one file of tasks"]
 
 
 def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,5 +92,5 @@ def test_without_the_gate_it_says_so_and_wants_its_packages(job: Path, capsys: p
     assert dispatch(["train", str(job), "--no-gate"]) == 2
     said = capsys.readouterr().err
     assert "--no-gate: training without a verdict of the gate, although there is no verdict.json" in said
-    cause = f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm, which the trainer needs; run {sys.executable} -m pip install "
+    cause = f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm, which the trainer needs (extra train); run {sys.executable} -m pip install "
     assert f"skyrl-train train: error: {cause}" in said

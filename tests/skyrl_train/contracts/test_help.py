@@ -24,10 +24,13 @@ def error(capsys: pytest.CaptureFixture[str], program: Program, *words: str) -> 
     ("words", "expected"),
     [
         (["preflihgt"], "skyrl-doctor: error: unknown command 'preflihgt'; did you mean preflight?"),
-        (["preflight", "--rolee", "gpu"], "skyrl-doctor: error: unrecognized arguments: --rolee; did you mean --role?"),
+        (
+            ["preflight", "--rolee", "gpu"],
+            "skyrl-doctor preflight: error: unrecognized arguments: --rolee; did you mean --role?",
+        ),
         (
             ["gate", "--waiver=x", "--", "a"],
-            "skyrl-doctor: error: unrecognized arguments: --waiver=x; did you mean --waivers?",
+            "skyrl-doctor gate: error: unrecognized arguments: --waiver=x; did you mean --waivers?",
         ),
         (["zzz"], "skyrl-doctor: error: unknown command 'zzz'"),
     ],

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from skyrl_train.agent.journal import read
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
 from skyrl_train.cli.app import dispatch
 from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.tools import TOOLS
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.rewards.score import Scored
 from skyrl_train.contracts.tasks.rows import TaskRow, read_row
@@ -84,6 +86,7 @@ def test_the_command_prints_transcripts_and_rewards_and_leaves_nothing(tmp_path:
     code, out, err = ended("--output", str(output), "--python", sys.executable, place=place)
     assert (code, err) == (0, "")
     assert out.startswith("UNSAFE: the commands run in a temporary directory on this machine, as your user,")
+    assert "\nmodel: prepared replies, no GPU; each character counts as a token\n" in out
     assert out.count("══ FINISH_TOOL") == 3
     assert out.splitlines()[-3:] == [
         f"{name + ':1':<16}{turns:>6}  {'FINISH_TOOL':<22}reward 1: all {tests} tests as expected"
@@ -153,3 +156,8 @@ def test_the_interpreter_that_runs_this_has_pytest() -> None:
     found = suite_python(None)
     assert isinstance(found, SuitePython)
     assert json.dumps(found.directories).count(sys.prefix) >= 1
+
+
+def test_the_demo_calls_the_functions_that_its_prompt_names() -> None:
+    called = {name for task in TASKS for reply in task.replies for name in re.findall(r"<function=(\w+)>", reply)}
+    assert called <= {tool.name for tool in TOOLS}

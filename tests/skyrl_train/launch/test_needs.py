@@ -26,7 +26,7 @@ def test_what_is_missing_is_named_with_its_cure(another: bool, tmp_path: Path, m
     with pytest.raises(UsageError) as error:
         refuse_without_packages(Role.RUNTIME, python)
     assert str(error.value) == (
-        f"{python} has no of_nobody, which the runtime needs; run {install('runtime', python=python)}"
+        f"{python} has no of_nobody, which the runtime needs (extra runtime); run {install('runtime', python=python)}"
     )
     monkeypatch.setitem(NEEDED, Role.RUNTIME, ("json",))
     refuse_without_packages(Role.RUNTIME, python)

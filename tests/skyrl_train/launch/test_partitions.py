@@ -4,6 +4,7 @@ import pytest
 
 from skyrl_train.config.load import parse
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.launch.account_rules import Controller
 from skyrl_train.launch.partitions import refuse
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import SlurmError
@@ -16,11 +17,14 @@ PartitionName=old AllowAccounts=ALL Default=NO MaxNodes=UNLIMITED MaxTime=1-00:0
 """
 
 
+FLAT = Controller(version=(22, 5), has_accounts=True)
+
+
 def said(told: str = TOLD, roles: tuple[Role, ...] = tuple(Role), **slurm: object) -> str:
     lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
     config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
     try:
-        refuse(config, roles, lambda: told)
+        refuse(config, roles, lambda: told, ask_controller=lambda: FLAT)
     except UsageError as error:
         return str(error)
     return ""
@@ -118,13 +122,16 @@ def sized(nodes: str = NODES, **slurm: object) -> str:
         ({}, ""),
         (
             {"gpus_per_node": 3, "gpu_type": "2g.20gb"},
-            "slurm.gpus_per_node = 3, but no node of partition cpu has more than 2 GPUs of type 2g.20gb",
+            "slurm.gpus_per_node = 3 with slurm.gpu_type = '2g.20gb', but no node of partition cpu has more than 2 GPUs of this type",
         ),
         (
             {"gpus_per_node": 1, "gpu_type": "h100"},
-            "slurm.gpus_per_node = 1, but no node of partition cpu has more than 0 GPUs of type h100",
+            "slurm.gpus_per_node = 1 with slurm.gpu_type = 'h100', but no node of partition cpu has a GPU of this type; they have 2g.20gb, a100",
         ),
-        ({"gpus_per_node": 6}, "slurm.gpus_per_node = 6, but no node of partition cpu has more than 5 GPUs"),
+        (
+            {"gpus_per_node": 6},
+            "slurm.gpus_per_node = 6, but no node of partition cpu has more than 5 GPUs, MIG slices included",
+        ),
         (
             {"trainer_memory_mib": 128001},
             "slurm.trainer_memory_mib = 128001, but no node of partition cpu has more than 128000",
@@ -165,23 +172,22 @@ def test_a_warning_that_would_come_at_once() -> None:
 @pytest.mark.parametrize(
     ("gres", "most"),
     [
-        ("(null)", 0),
-        ("gpu:8", 8),
-        ("gpu:8(S:0-1)", 8),
-        ("gpu:a100:4(S:0-3),gpu:2g.20gb:2(S:0),shard:16(S:0-3)", 6),
-        ("gpu:tesla:2,gpu:kepler:2,mps:400,bandwidth:lustre:no_consume:4G", 4),
-        ("craynetwork:4,gpu:h100:8(S:0-1)", 8),
-        ("shard:8", 0),
+        ("(null)", "a GPU"),
+        ("gpu:1", "more than 1 GPU"),
+        ("gpu:8", "more than 8 GPUs"),
+        ("gpu:8(S:0-1)", "more than 8 GPUs"),
+        ("gpu:a100:4(S:0-3),gpu:2g.20gb:2(S:0),shard:16(S:0-3)", "more than 6 GPUs, MIG slices included"),
+        ("gpu:tesla:2,gpu:kepler:2,mps:400,bandwidth:lustre:no_consume:4G", "more than 4 GPUs"),
+        ("craynetwork:4,gpu:h100:8(S:0-1)", "more than 8 GPUs"),
+        ("shard:8", "a GPU"),
         ("gpu:h100:no_consume:8", None),
         ("gpu", None),
     ],
 )
-def test_the_gpus_of_a_node_as_slurm_writes_them(gres: str, most: int | None) -> None:
+def test_the_gpus_of_a_node_as_slurm_writes_them(gres: str, most: str | None) -> None:
     """`sinfo --format=%G`, 20.11 to 25.11. What cannot be read is not judged."""
     told = sized(f"128000|16|{gres}\n", gpus_per_node=9)
-    assert told == (
-        "" if most is None else f"slurm.gpus_per_node = 9, but no node of partition cpu has more than {most} GPUs"
-    )
+    assert told == ("" if most is None else f"slurm.gpus_per_node = 9, but no node of partition cpu has {most}")
 
 
 @pytest.mark.parametrize(
@@ -225,17 +231,28 @@ def test_a_job_that_names_several_partitions_needs_one_that_fits() -> None:
     assert told.endswith("start it: slurm.trainer_time_limit = 6:00:00, but partition short allows at most 10")
 
 
-def notes(told: str, **slurm: object) -> list[str]:
+def notes(told: str, controller: Controller = FLAT, **slurm: object) -> list[str]:
     lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
     config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
     heard: list[str] = []
-    refuse(config, tuple(Role), lambda: told, lambda _: "", say=heard.append)
+    refuse(config, tuple(Role), lambda: told, lambda _: "", lambda: controller, say=heard.append)
     return heard
 
 
 def test_a_partition_that_is_down_is_named_and_waited_for() -> None:
     assert notes(TOLD, gpu_partition="old") == ["the trainer job will wait, because partition old is DOWN"]
     assert notes(TOLD, gpu_partition="old,cpu") == []
+
+
+def test_an_account_that_may_be_below_an_allowed_one_is_named_and_not_refused() -> None:
+    newer = Controller(version=(23, 2), has_accounts=True)
+    note = (
+        "the trainer job may wait for ever: slurm.account = 'x' may not use partition gpu, which allows lab,ai "
+        "(an account below an allowed one may use it too)"
+    )
+    assert notes(TOLD, newer, gpu_partition="gpu", account="x", trainer_time_limit="4:00:00") == [note]
+    assert notes(TOLD, newer, gpu_partition="gpu,cpu", account="x", trainer_time_limit="4:00:00") == []
+    assert notes(TOLD, newer, gpu_partition="gpu", account="ai", trainer_time_limit="4:00:00") == []
 
 
 SLICES = "64000|8|gpu:a100_2g.20gb:2(S:0-1)\n64000|8|gpu:1g.10gb+me:4\n"
@@ -254,13 +271,66 @@ def slices(nodes: str = SLICES, *, judges: bool = True, **slurm: object) -> str:
     return ""
 
 
-def test_several_slices_are_refused_where_the_partition_has_nothing_else() -> None:
-    assert slices(gpus_per_node=2) == (
-        "nothing was submitted: slurm.gpus_per_node = 2, but partition cpu has only MIG slices (1g.10gb+me, a100_2g.20gb), "
-        "and slices cannot train together; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
-    )
-    assert "(GPU002)" in slices(f"{SLICES}64000|8|gpu:a100:4\n", gpus_per_node=2, gpu_type="a100_2g.20gb")
-    assert slices(extra=["--exclusive"]).endswith("remove --exclusive (GPU001)")
+WHOLE_TOO = f"{SLICES}64000|8|gpu:a100:4\n"
+BOTH = "64000|8|gpu:a100:2,gpu:a100_2g.20gb:3\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "slurm", "text"),
+    [
+        (
+            SLICES,
+            {"gpus_per_node": 2},
+            (
+                "slurm.gpus_per_node = 2, but the nodes of partition cpu with 2 or more have only MIG slices (1g.10gb+me, a100_2g.20gb), "
+                "and a slice cannot train together with another; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
+            ),
+        ),
+        (
+            f"{SLICES}64000|8|gpu:a100:1\n",
+            {"gpus_per_node": 2},
+            (
+                "slurm.gpus_per_node = 2, but the nodes of partition cpu with 2 or more have only MIG slices (1g.10gb+me, a100_2g.20gb), "
+                "and a slice cannot train together with another; set slurm.gpus_per_node = 1, or name a partition with whole GPUs (GPU002)"
+            ),
+        ),
+        (
+            BOTH,
+            {"gpus_per_node": 4},
+            (
+                "slurm.gpus_per_node = 4, but the nodes of partition cpu with 4 or more have MIG slices and too few whole GPUs "
+                "(a100_2g.20gb), and a slice cannot train together with another; set slurm.gpus_per_node = 1, or name a partition "
+                "with whole GPUs (GPU002)"
+            ),
+        ),
+        (
+            WHOLE_TOO,
+            {"gpus_per_node": 2, "gpu_type": "a100_2g.20gb"},
+            (
+                "slurm.gpus_per_node = 2 with slurm.gpu_type = 'a100_2g.20gb', which is a MIG slice, and slices cannot train "
+                "together; set slurm.gpus_per_node = 1, or a type of whole GPUs (GPU002)"
+            ),
+        ),
+        (
+            SLICES,
+            {"extra": ["--exclusive"]},
+            (
+                "slurm.extra has --exclusive, which gives the job all GPUs of a node. On partition cpu MIG slices (1g.10gb+me, "
+                "a100_2g.20gb) are among them, and a process can use a slice only alone; remove it (GPU001)"
+            ),
+        ),
+        (
+            BOTH,
+            {"extra": ["--exclusive"], "gpu_type": "a100"},
+            (
+                "slurm.extra has --exclusive, which gives the job all GPUs of a node. On partition cpu MIG slices (a100_2g.20gb) "
+                "are among them, and a process can use a slice only alone; remove it (GPU001)"
+            ),
+        ),
+    ],
+)
+def test_slices_with_which_no_run_works(nodes: str, slurm: dict[str, object], text: str) -> None:
+    assert slices(nodes, **slurm) == f"nothing was submitted: {text}"
 
 
 @pytest.mark.parametrize(
@@ -272,6 +342,10 @@ def test_several_slices_are_refused_where_the_partition_has_nothing_else() -> No
         (f"{SLICES}64000|8|gpu:a100_40gb:4\n", {"gpus_per_node": 2}),
         (f"{SLICES}64000|8|gpu:h100:no_consume:8\n", {"gpus_per_node": 4}),
         ("64000|8|gpu:2g.20gb:1\n", {"extra": ["--exclusive"]}),
+        (BOTH, {}),
+        (BOTH, {"gpus_per_node": 2}),
+        (BOTH, {"gpus_per_node": 2, "gpu_type": "a100"}),
+        (WHOLE_TOO, {"extra": ["--exclusive"]}),
     ],
 )
 def test_slices_are_not_refused(nodes: str, slurm: dict[str, object]) -> None:

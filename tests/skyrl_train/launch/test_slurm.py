@@ -145,3 +145,12 @@ def test_a_launch_that_is_told_to_end_while_sbatch_submits_cancels_the_job(bin_d
         teller.join()
         signal.signal(signal.SIGUSR2, before)
     assert (bin_dir / "cancelled").read_text() == "4711\n"
+
+
+def test_sbatch_gets_none_of_its_variables(bin_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ranks them above the options in the script."""
+    program(bin_dir, "sbatch", f"env | grep -c SBATCH_ >> {bin_dir}/counted; echo 7")
+    monkeypatch.setenv("SBATCH_GRES", "gpu:1")
+    assert slurm.submit("/x") == slurm.submit("/x", environ={**os.environ, "SBATCH_WAIT": "1"}) == "7"
+    slurm.trial("/x")
+    assert (bin_dir / "counted").read_text().split() == ["0", "0", "0"]

@@ -108,7 +108,7 @@ def test_bad_values_are_named(key: str, value: object, text: str) -> None:
 
 
 def test_gpus_that_do_not_divide() -> None:
-    with pytest.raises(BadJobError, match="3 GPUs do not divide over tensor_parallel = 2"):
+    with pytest.raises(BadJobError, match="tensor_parallel is 2, which does not divide the 3 GPUs of the trainer"):
         job_from_verl(GRPO | {"trainer.n_gpus_per_node": 3})
 
 

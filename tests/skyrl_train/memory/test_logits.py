@@ -30,6 +30,12 @@ FLASH = PACKED | {"flash_cross_entropy": True}
         (FLASH, True, (14, 10, 26)),
         (FLASH | {"temperature": 0.7}, False, (4, 2, 4)),
         (FLASH | {"entropy_chunk": 16}, True, (10.5, 10, 13)),
+        (
+            FLASH | {"entropy_chunk": 16, "entropy_gradient": False},
+            True,
+            (3.5, 2, 2),
+        ),  # 16 of 128 rows, then given back
+        (PACKED | {"entropy_chunk": 16, "entropy_gradient": False}, True, (6, 4, 4)),
     ],
 )
 def test_what_training_holds(settings: dict[str, Any], entropy: bool, seen: tuple[float, float, float]) -> None:

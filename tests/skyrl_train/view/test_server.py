@@ -12,6 +12,7 @@ import pytest
 
 from job_samples import ATTACK, transcript, write_rollouts
 from skyrl_train.agent.journal import append
+from skyrl_train.cli.app import dispatch
 from skyrl_train.view.index import Index
 from skyrl_train.view.server import HEADERS, MOST_STRANGERS, STATIC, Viewer
 
@@ -183,3 +184,17 @@ def test_connections_that_never_name_the_token_keep_nobody_out(viewer: Viewer) -
     finally:
         for connection in idle:
             connection.close()
+
+
+@pytest.mark.parametrize(("name", "found"), [("rollouts/step_1.jsonl", True), ("rollouts.jsonl", False)])
+def test_a_job_without_transcripts_is_said_to_have_none(
+    name: str, found: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "job" / name
+    path.parent.mkdir(parents=True)
+    append(path, transcript())
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # so that the command ends
+        assert dispatch(["view", str(tmp_path / "job"), "--port", str(taken.getsockname()[1])]) == 2
+    sentence = "no transcripts found; expected files named step_N.jsonl"
+    assert (sentence in capsys.readouterr().out) == (not found)

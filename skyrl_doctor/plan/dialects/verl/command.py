@@ -9,9 +9,6 @@ from itertools import zip_longest
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects.verl.compose import Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
-from skyrl_doctor.plan.model import Problem
-from skyrl_doctor.plan.source import Source
-from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
 from skyrl_doctor.plan.syntax.shell_script import Job
 from skyrl_doctor.plan.syntax.shell_values import Piece, Word
@@ -32,7 +29,6 @@ _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--ver
 """With these options Hydra prints something and does not run."""
 _SRUN = re.compile(r"(?:--ntasks|--ntasks-per-node|--nodes)(?:=(?P<value>.*))?|-[nN](?P<short>\d*)")
 """Options with which srun starts its own number of tasks."""
-_BLANK_BEHIND = re.compile(r"\\[ \t]+$")
 _WORLD = {
     "--nproc_per_node": "slurm.gpus_per_node",
     "--nproc-per-node": "slurm.gpus_per_node",
@@ -60,6 +56,15 @@ class Call:
     """The files that the script writes before it starts the call, by path."""
     srun: int | None = None
     """How many tasks srun starts: its own number, or 0 for that of the job; None without srun, or if it is unknown."""
+    at: int = 0
+    """The number of its command in the script."""
+    inner_file: str = ""
+    """The file that holds the call, if the target starts or sources it."""
+
+    @property
+    def place(self) -> str:
+        """The file that holds the call."""
+        return self.inner_file or self.file
 
     @property
     def config_name(self) -> str | None:
@@ -75,44 +80,14 @@ class Call:
 def calls(script: Script, file: str) -> list[Call]:
     """Every call of a trainer that the script makes, in order."""
     made = (
-        _call(command, found, file, script)
-        for command in script.commands
+        _call(command, found, file, script, at)
+        for at, command in enumerate(script.commands)
         if (found := entry_point([word.text for word in command.words])) is not None
     )
     return [call for call in made if call is not None]
 
 
-def stray_overrides(script: Script, source: Source, call: Call) -> Iterator[Problem]:
-    """Problems for overrides after the end of the command, which a comment or the end of a line ended."""
-    for command in script.commands:
-        if (
-            command.line <= call.line
-            or not looks_like_override(command.name)
-            or "." not in command.name.partition("=")[0]
-        ):
-            continue
-        strays = [word for word in command.words if looks_like_override(word.text)]
-        more = len(strays) - 1
-        others = f" and {more} more override{'s' if more > 1 else ''}" if more else ""
-        why = _end_before(source, strays[0])
-        yield Problem(
-            message=f"verl does not get {strays[0].text}{others}: {why} ends the command of line {call.line} before {'them' if more else 'it'}",
-            location=Location(source.file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
-        )
-
-
-def _end_before(source: Source, stray: Word) -> str:
-    """What ends the line above a word that stands alone."""
-    lines = source.text.splitlines()
-    above = lines[stray.line - 2] if not stray.file and 2 <= stray.line <= len(lines) + 1 else ""
-    if _BLANK_BEHIND.search(above):
-        return f"line {stray.line - 1} has a blank after its backslash, which"
-    if above.lstrip().startswith("#"):
-        return f"the comment in line {stray.line - 1}"
-    return "a comment or a missing backslash"
-
-
-def _call(command: Command, entry: EntryPoint, file: str, script: Script) -> Call | None:
+def _call(command: Command, entry: EntryPoint, file: str, script: Script, at: int) -> Call | None:
     """The call; None if it only prints."""
     before = command.words[: entry.at]
     texts = [word.text for word in before]
@@ -128,6 +103,8 @@ def _call(command: Command, entry: EntryPoint, file: str, script: Script) -> Cal
         environment=dict(_own_variables(command, before)),
         written=script.written,
         srun=_srun_tasks(before),
+        inner_file=command.file,
+        at=at,
     )
     return made if _take(made, command.words[entry.at + 1 :]) else None
 

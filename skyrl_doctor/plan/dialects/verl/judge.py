@@ -119,7 +119,7 @@ def _gone(call: Call) -> Problem | None:
         return None
     versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
     message = f"{newest.name} has no {call.entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
-    return Problem(message=message, location=Location(call.file, call.line, call.entry.name), fatal=False)
+    return Problem(message=message, location=Location(call.place, call.line, call.entry.name), fatal=False)
 
 
 def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
@@ -130,7 +130,7 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
     if verl is not None and entry.is_of_verl and having and verl.files.entry(entry.module) is None:
         versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
         message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
-        location = Location(call.file, call.line, entry.name)
+        location = Location(call.place, call.line, entry.name)
         composed.problems.append(Problem(message=message, location=location))
         return Judged(composed)
     if verl is None and entry.is_of_verl and not having:
@@ -193,7 +193,7 @@ def _differences(composed: Composition, history: History, verl: Verl, call: Call
     if lacking:
         message = f"judged by {verl.name}, {verl.place}; {lacking}; pass --verl-version if the run uses another"
         yield Problem(
-            message=message, location=location or Location(call.file, call.line, call.entry.name), fatal=False
+            message=message, location=location or Location(call.place, call.line, call.entry.name), fatal=False
         )
 
 

@@ -31,7 +31,7 @@ def ray_values(script: Script, call: Call, source: Source) -> Iterator[Value]:
     if any(job_lines(script, call.job)):
         reads_all = not script.sourced and not any(launch.script for launch in launches(script))
         unknown = "" if has_cluster or reads_all else "the script starts others that cannot be read"
-        place = Location(source.file, call.line, STARTS_RAY)
+        place = Location(call.place, call.line, STARTS_RAY)
         yield Value(STARTS_RAY, has_cluster, place, written=False, own=STARTS_RAY, unknown=unknown)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, unknown_values, with_key
-from skyrl_doctor.plan.dialects.verl.command import Call, stray_overrides
+from skyrl_doctor.plan.dialects.verl.command import Call
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
@@ -18,6 +18,7 @@ from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
+from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.yaml import leaves
@@ -37,18 +38,18 @@ def read_command(
 ) -> Reading:
     """Reads a script or a command line with these calls of a trainer of verl or of a recipe; `broken` is its syntax error."""
     call = found[-1]
-    elsewhere = sorted({other.line for other in found if other.line != call.line})
+    elsewhere = sorted({other.line for other in found if (other.place, other.line) != (call.place, call.line)})
     *others, last = [
         _read_call(machine, source, script, one, broken, verl_version)
         for one in found[-MOST_RUNS:]
-        if one.line == call.line
+        if (one.place, one.line) == (call.place, call.line)
     ]
     if elsewhere:
         lines = ", ".join(map(str, elsewhere))
         message = (
             f"{len(elsewhere) + 1} calls of {call.entry.name} found; only the last one is checked, not line {lines}"
         )
-        note = Problem(message=message, location=Location(source.file, call.line, None), fatal=False)
+        note = Problem(message=message, location=Location(call.place, call.line, None), fatal=False)
         *others, last = [dataclasses.replace(one, problems=(*one.problems, note)) for one in (*others, last)]
     return dataclasses.replace(last, others=tuple(others))
 
@@ -58,16 +59,16 @@ def _read_call(
 ) -> Reading:
     environ = machine.environ()
     judged = judge(machine, call, source.file, environ, verl_version)
-    problems = [*judged.composed.problems, *stray_overrides(script, source, call)]
+    problems = [*judged.composed.problems, *stray_words(script, source, "verl", call.at)]
     problems += [broken] if broken is not None else []
     extra = [
-        *_python_values(call, source.file),
+        *_python_values(call),
         *_world_values(call),
         *_exports(script, source.file),
         *directives(script, source.file, call.job),
     ]
     reading = _reading(judged.composed, environ, problems, extra, call.entry, judged.unchecked)
-    beside = (*job_values(script, source.file, call.job), *_srun(call, source.file), *ray_values(script, call, source))
+    beside = (*job_values(script, source.file, call.job), *_srun(call), *ray_values(script, call, source))
     job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
@@ -133,8 +134,8 @@ def _ours(value: Value, key: Key) -> Value:
     return found if found.unknown else dataclasses.replace(found, value=key.from_verl(found.value))
 
 
-def _python_values(call: Call, file: str) -> Iterator[Value]:
-    location = Location(file, call.line, call.entry.name)
+def _python_values(call: Call) -> Iterator[Value]:
+    location = Location(call.place, call.line, call.entry.name)
     yield Value("python.launcher", call.launcher, location, own=call.entry.name)
     if call.interpreter is not None:
         yield Value("python.interpreter", call.interpreter, location, own=call.entry.name)
@@ -149,10 +150,10 @@ def _world_values(call: Call) -> Iterator[Value]:
         yield Value(key, count, dataclasses.replace(given.location, key=option), own=option, unknown=unknown)
 
 
-def _srun(call: Call, file: str) -> Iterator[Value]:
+def _srun(call: Call) -> Iterator[Value]:
     """How srun starts the trainer: its own number of tasks, or 0 for that of the job."""
     if call.srun is not None:
-        location = Location(file, call.line, "srun")
+        location = Location(call.place, call.line, "srun")
         yield Value("srun", call.srun, location, own="srun")
         yield Value("srun.starts", "torchrun" if call.world else call.entry.name, location, own="srun.starts")
 
@@ -164,10 +165,12 @@ def _exports(script: Script, file: str) -> Iterator[Value]:
     for found in exported:
         if found.words:
             word = found.words[0]
-            location = Location(file, found.line, found.name)
+            location = Location(word.file or file, found.line, found.name)
             yield Value(f"env.{found.name}", word.text, location, own=found.name, unknown=word.unknown)
     if exported:
-        yield Value("env", known, Location(file, exported[0].line, "export"), own="export")
+        first = exported[0]
+        place = first.words[0].file or file if first.words else file
+        yield Value("env", known, Location(place, first.line, "export"), own="export")
 
 
 def _is_empty(leaf: Leaf, found: tuple[Leaf, ...]) -> bool:

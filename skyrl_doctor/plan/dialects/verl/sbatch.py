@@ -141,9 +141,12 @@ def _values(name: str, text: str) -> Iterator[tuple[str, object]]:
 
 
 def _gpu_parts(text: str, *, is_list: bool) -> list[str]:
-    """`gpu:h100:4,nvme:1` -> h100:4"""
+    """`gpu:h100:4,nvme:1` -> h100:4; `gpu` is one."""
     parts = text.split(",")
-    return [part.partition(":")[2] for part in parts if part.partition(":")[0] == "gpu"] if is_list else parts
+    if not is_list:
+        return parts
+    named = (part.partition(":") for part in parts)
+    return [value if colon else "1" for name, colon, value in named if name == "gpu"]
 
 
 def _count(parts: Sequence[str]) -> int | None:

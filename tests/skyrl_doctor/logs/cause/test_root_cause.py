@@ -68,7 +68,7 @@ def test_nothing_is_forced_to_match() -> None:
     assert found.root is None
     assert found.unknown is not None
     assert (found.unknown.number, found.unknown.text) == (2, "ValueError: 7 of 9")
-    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3)
+    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3, "ValueError: 7 of 9")
     assert diagnosis(a_log="").unknown is None
 
 
@@ -137,3 +137,39 @@ def test_a_last_resort_is_the_cause_where_only_a_note_stands_above() -> None:
     found = diagnosis(a_log=f"{note}\nModuleNotFoundError: No module named 'verl'\n")
     assert found.root is not None
     assert (found.root.failure.name, found.root.line.number) == ("ENV022", 2)
+
+
+NO_CONDA = "run.sh: line 4: conda: command not found"
+
+
+def _unknown_line(text: str) -> int | None:
+    found = diagnosis(a_log=text)
+    return found.unknown.number if found.unknown and found.root is None else None
+
+
+def test_what_ended_the_run_is_the_cause_behind_a_failed_command_of_a_shell() -> None:
+    assert _unknown_line(f"{NO_CONDA}\nepoch 1\n 68%|###   | 15/22 [00:19<00:09,  1.29s/it]Killed\n") == 3
+    assert _unknown_line(f"{NO_CONDA}\nepoch 1\nTerminated\n") == 3
+    assert _unknown_line(f"{NO_CONDA}\nepoch 1\nTraining failed\n") == 1
+    cancelled = "slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-03-02T11:00:12 ***"
+    assert root(a_log=f"{NO_CONDA}\n{cancelled}\n") == "SLM011"
+    source = "/opt/own/start.sh: 3: source: not found"
+    assert root(a_log=f"{source}\nModuleNotFoundError: No module named 'verl'\n") == "ENV022"
+    assert root(a_log=f"{source}\n") == "RUN006"
+
+
+def test_the_last_lines_say_that_a_run_failed_only_where_no_other_line_does() -> None:
+    assert _unknown_line("epoch 1\nServer did not start within 600 seconds\nexit status 1\n") == 2
+    assert _unknown_line("[rank3]: ZeroDivisionError: division by zero\nepoch\nexit status 1\n") == 1
+    assert _unknown_line("Server did not start within 600 seconds\n" + "epoch\n" * 9) is None
+    assert root(a_log=f"{SLOTS}\nexit status 1\nTerminated\n") == "RUN005"
+    finished = diagnosis(a_log="Training finished\nTerminated\n")
+    assert (finished.root, finished.unknown) == (None, None)
+
+
+def test_a_last_resort_below_the_line_that_announces_it_is_the_cause() -> None:
+    announced = "[ERROR] agent: the call failed {error=the request failed:"
+    reason = "  Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/..."
+    assert root(a_log=f"{announced}\n{reason}\n") == "MOD007"
+    assert root(a_log=f"{announced[:-1]}\n{reason}\n") is None
+    assert root(a_log=f"{announced}\n{reason[:7]}\n\n\n\n{reason}\n") is None

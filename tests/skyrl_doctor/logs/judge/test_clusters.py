@@ -14,17 +14,20 @@ def of(*lines: str) -> list[Cluster]:
     return list(clusters)
 
 
+FIRST = "ERROR 03-02 09:14:03 worker: sandbox 7f3a2c0e5bc09911 of alice has no answer for [1, 2, 3] at /tmp/a/b.json"
+
+
 def test_what_changes_is_a_star() -> None:
     assert of(
-        "ERROR 03-02 09:14:03 worker: sandbox 7f3a2c0e5bc09911 of alice has no answer for [1, 2, 3] at /tmp/a/b.json",
+        FIRST,
         "ERROR 03-02 09:14:04 worker: sandbox 0011223344556677 of bob has no answer for [4] at /scratch/c",
-    ) == [Cluster("ERROR * * worker: sandbox * of * has no answer for * at *", 2, 1, 2)]
+    ) == [Cluster("ERROR * * worker: sandbox * of * has no answer for * at *", 2, 1, 2, FIRST)]
 
 
 def test_lines_of_few_words_differ_by_one() -> None:
     assert of("ERROR: no rows", "ERROR: no columns", "ERROR: no rows") == [
-        Cluster("ERROR: no rows", 2, 1, 3),
-        Cluster("ERROR: no columns", 1, 2, 2),
+        Cluster("ERROR: no rows", 2, 1, 3, "ERROR: no rows"),
+        Cluster("ERROR: no columns", 1, 2, 2, "ERROR: no columns"),
     ]
 
 

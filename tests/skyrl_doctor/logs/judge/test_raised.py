@@ -70,6 +70,10 @@ def test_of_a_traceback_without_an_end_the_line_above_says_what_was_done() -> No
         ("python/ray/_raylet.pyx", "ray"),
         ("/usr/lib/python3.12/json/decoder.py", "python"),
         ("/home/me/own/train.py", ""),
+        ("/home/me/verl/my_reward.py", ""),
+        ("/home/me/verl/examples/reward/score.py", ""),
+        ("/opt/verl/trainer/ppo/core.py", "verl"),
+        ("/opt/verl/verl/single_controller/ray/base.py", "verl"),
     ],
 )
 def test_the_package_of_a_file(path: str, package: str) -> None:
@@ -89,6 +93,14 @@ def test_the_package_of_a_file(path: str, package: str) -> None:
             'own OddError "is readable on"',
         ),
         (Raised("", "", "", ""), ""),
+        (
+            Raised("ValueError", "the sampler got no rows (see the list of the rows in 'train.parquet", "", ""),
+            'ValueError "the sampler got no rows"',
+        ),
+        (
+            Raised("ValueError", "it can't take rows of shape (2, 'wide') here", "", ""),
+            """ValueError "it can't take rows of shape (2, 'wide') here\"""",
+        ),
         (
             Raised("RateLimitError", "Error code: 429 - {'error': {'message': 'too many judges at once'}}", "", ""),
             'RateLimitError "too many judges at once"',

@@ -33,6 +33,20 @@ def test_its_last_line_is_shown(before: str) -> None:
     assert (found.number, found.text.endswith(TRACE[-1])) == (5, True)
 
 
+def test_the_frame_is_that_of_the_worker_and_not_of_the_driver_that_repeats_its_error() -> None:
+    found = unknown(
+        "Traceback (most recent call last):",
+        '  File "/opt/verl/verl/trainer/main_ppo.py", line 31, in main',
+        "ray.exceptions.RayTaskError(ValueError): ray::TaskRunner.run() (pid=1, ip=10.0.0.1)",
+        '  File "/opt/verl/verl/single_controller/ray/base.py", line 53, in __call__',
+        "ray.exceptions.RayTaskError(ValueError): ray::WorkerDict.update() (pid=9, ip=10.0.0.1)",
+        '  File "/env/lib/python3.12/site-packages/torch/nn/modules/module.py", line 12, in forward',
+        "ValueError: odd rows",
+    )
+    assert found is not None
+    assert found.frame == "/env/lib/python3.12/site-packages/torch/nn/modules/module.py:12 in forward"
+
+
 def test_with_its_frame_and_the_lines_above() -> None:
     found = unknown(*TRACE)
     assert found is not None

@@ -64,6 +64,14 @@ def test_every_problem_has_its_line() -> None:
     )
 
 
+def test_a_name_of_another_framework_is_a_hint_and_no_edit() -> None:
+    found = read(Source("f.toml", MODEL + "[actor]\nlearning_rate = 1e-6\n[trainer]\nnum_gpus = 8\n"))
+    assert [(problem.message, dict(problem.moves)) for problem in found.problems] == [
+        ("unknown setting `actor.learning_rate`; did you mean `actor.lr`?", {}),
+        ("unknown setting `trainer.num_gpus`; did you mean `slurm.gpus_per_node`?", {}),
+    ]
+
+
 def test_variables_for_the_workers() -> None:
     found = read(Source("f.toml", MODEL + "[env]\nA = 'b'\n"))
     assert found.values["env"].value == {"A": "b"}

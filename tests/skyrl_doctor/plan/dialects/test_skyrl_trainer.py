@@ -75,7 +75,7 @@ def test_reads_the_words_of_every_entry_point(tmp_path: Path, start: str) -> Non
 def test_reads_fine_tuning(tmp_path: Path) -> None:
     plan = script(tmp_path, "python -m skyrl.train.main_sft model.path=m placement.num_gpus_per_node=2 strategy=fsdp\n")
     found = {key: value.value for key, value in plan.values.items()}
-    assert (found, plan.problems) == ({"model.path": "m", "slurm.gpus_per_node": 2}, ())
+    assert (found, plan.problems) == ({"model.path": "m", "slurm.gpus_per_node": 2, "slurm.nodes": 1}, ())
 
 
 def test_an_unknown_key_is_an_error_of_the_checkout_around_the_script(tmp_path: Path) -> None:

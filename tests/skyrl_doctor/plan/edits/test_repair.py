@@ -56,14 +56,34 @@ def test_two_files_each_at_their_lines() -> None:
 
 
 def test_a_shell_value_that_is_a_variable_is_left_to_the_user() -> None:
-    (proposal,) = repaired(texts(BROKEN)).proposals
+    made = repaired(texts(BROKEN))
+    (proposal,) = made.proposals
     assert changed(proposal) == [
         "-     actor_rollout_ref.rollout.max_model_len=4096 \\",
         "+     actor_rollout_ref.rollout.max_model_len=5120 \\",
     ]
-    assert proposal.left == (
-        "CFG002 (line 7): data.train_batch_size = 4: change it by hand: the file has data.train_batch_size=$N",
-    )
+    assert [reason for _, reason in made.left] == ["change it by hand: the file has data.train_batch_size=$N"]
+
+
+VARIABLES = """LEN=${LEN:-4096}
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=1024 data.max_response_length=$LEN \\
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.max_model_len=4096 \\
+    actor_rollout_ref.actor.use_dynamic_bsz=True
+"""
+
+
+@pytest.mark.parametrize("use", ["$LEN", "${LEN}", '"$LEN"'])
+def test_the_default_of_a_variable_that_is_used_once_is_edited(use: str) -> None:
+    (proposal,) = repaired({"run.sh": VARIABLES.replace("$LEN \\", f"{use} \\")}).proposals
+    assert changed(proposal) == ["- LEN=${LEN:-4096}", "+ LEN=${LEN:-3072}"]
+
+
+@pytest.mark.parametrize(
+    "more", ["echo $LEN\n", "LEN=8\n", "read LEN\n", "for LEN in 1 2; do true; done\n", "export LEN=${LEN:-4096}\n"]
+)
+def test_the_default_of_a_variable_with_another_use_is_left(more: str) -> None:
+    (proposal,) = repaired({"run.sh": more + VARIABLES}).proposals
+    assert "LEN=${LEN:-4096}" in proposal.new
 
 
 def test_a_key_that_is_not_there_goes_under_its_table() -> None:

@@ -154,6 +154,8 @@ def test_an_unset_variable_makes_the_value_unknown() -> None:
     ("lines", "gpus"),
     [
         ("#SBATCH --gres=gpu:8,nvme:1", 8),
+        ("#SBATCH --gres=gpu", 1),
+        ("#SBATCH --gres=gpu:", None),
         ("#SBATCH --gres=gpu:a100:4,gpu:h100:4", 8),
         ("#SBATCH --gres=nvme:1", None),
         ("#SBATCH --gpus=2\n#SBATCH --gpus-per-node=4", 4),

@@ -1,0 +1,50 @@
+"""The last lines of a file, where no line has the level of an error: which of them says that the run failed."""
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.judge.context import Context
+from skyrl_doctor.logs.judge.lines import Line, LineBuilder, decode
+from skyrl_doctor.logs.judge.quotations import Voice, is_quoted
+from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.last_words import LINES, weigh_last_words
+from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.phrases import is_watch_line
+from skyrl_doctor.logs.read.noise import clean, prefix
+
+_REACH = 1 << 13
+"""The bytes at the end of a file that are searched."""
+
+
+@record
+class LastWords:
+    """One of the last lines, and how much it says."""
+
+    line: Line
+    weight: Weight
+
+
+def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, last_line: int) -> LastWords | None:
+    """The line that says most of a failure, of the last lines of a file that is read; of equal ones the first."""
+    end = context.lookback.end
+    text = context.lookback.text(end - _REACH, end)
+    at, number = end - len(text), last_line - text.rstrip(b"\n").count(b"\n")
+    found: list[tuple[int, int, bytes]] = []
+    for raw in text.rstrip(b"\n").split(b"\n"):
+        if raw.strip():
+            found.append((at, number, raw))
+        at, number = at + len(raw) + 1, number + 1
+    best: LastWords | None = None
+    last = found[-LINES:]
+    for index, (start, number, raw) in enumerate(last):
+        line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
+        weight = _weigh(line, patterns, len(last) - index - 1)
+        if weight is None or (best and weight <= best.weight) or context.voice(start, prefix(raw)) is not Voice.RUN:
+            continue
+        below = tuple((other, decode(clean(more))) for _, other, more in found if other > number)
+        best = LastWords(builder.build_last(context.lookback, start, line, number, below), weight)
+    return best
+
+
+def _weigh(line: bytes, patterns: Patterns, left: int) -> Weight | None:
+    if is_watch_line(line) or is_quoted(line, len(line)) or patterns.matches_root(line):
+        return None
+    return weigh_last_words(decode(line), left)

@@ -1,0 +1,91 @@
+"""The token limits of verl's dynamic batches against one sequence, by release (CFG012).
+
+verl/utils/seqlen_balancing.py rearrange_micro_batches refuses a limit below the longest sequence of a batch. Before 0.8 the
+batch is padded, so that every sequence has the length of prompt and response; since 0.8 each has its own.
+"""
+
+from collections.abc import Callable, Iterator
+
+from skyrl_train.config.refusals import Own, Refusal, Rule
+from skyrl_train.config.releases import Span
+from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
+
+REF, C = "actor_rollout_ref.ref", "critic"
+LENGTHS = ("data.max_prompt_length", "data.max_response_length")
+LEGACY = ".".join(("trainer", "use_legacy_worker_impl"))  # of verl 0.5 to 0.7
+PADDED, PACKED = Span("", "0.8.0"), Span("0.8.0")
+
+
+def _uses_actor(own: Own) -> bool:
+    return own(f"{A}.use_dynamic_bsz") is True
+
+
+def _uses_rollout(own: Own) -> bool:
+    is_skipped = own(f"{ALGORITHM}.rollout_correction.bypass_mode") is True
+    return own(f"{R}.log_prob_use_dynamic_bsz") is True and not is_skipped
+
+
+def _uses_reference(own: Own) -> bool:
+    has_reference = own(f"{A}.use_kl_loss") is True or own(f"{ALGORITHM}.use_kl_in_reward") is True
+    return has_reference and own(f"{REF}.log_prob_use_dynamic_bsz") is True
+
+
+def _uses_critic(own: Own) -> bool:
+    return has_critic(own) and own(f"{C}.use_dynamic_bsz") is True
+
+
+_LIMITS: tuple[tuple[str, str, Callable[[Own], bool]], ...] = (
+    (f"{A}.ppo_max_token_len_per_gpu", A, _uses_actor),
+    (f"{R}.log_prob_max_token_len_per_gpu", A, _uses_rollout),
+    (f"{REF}.log_prob_max_token_len_per_gpu", REF, _uses_reference),
+    (f"{C}.ppo_max_token_len_per_gpu", C, _uses_critic),
+)
+"""Each limit, the table of the model that it is for, and whether the run uses it."""
+
+
+def _parallel(own: Own, model: str) -> int | None:
+    """The GPUs that share a sequence, and multiply the limit; None if that is not known."""
+    if is_fsdp(own):
+        names = [f"{model}.ulysses_sequence_parallel_size", f"{model}.fsdp_config.ulysses_sequence_parallel_size"]
+        names += [f"{model}.model.fsdp_config.ulysses_sequence_parallel_size", f"{A}.ulysses_sequence_parallel_size"]
+    elif own(f"{A}.strategy") == "megatron":
+        names = [f"{model}.megatron.context_parallel_size", f"{A}.megatron.context_parallel_size"]
+    else:
+        return None
+    sizes: list[int] = [size for name in names if _is_count(size := own(name))]
+    return max(1, *sizes) if sizes else 1
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _judge(
+    key: str, model: str, is_used: Callable[[Own], bool], *, is_padded: bool
+) -> Callable[[Own], Iterator[Refusal]]:
+    def judge(own: Own) -> Iterator[Refusal]:
+        limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model)
+        if not (_is_count(limit) and _is_count(prompt) and _is_count(response)) or parallel is None or not is_used(own):
+            return
+        if limit * parallel >= prompt + response or limit < 1 or own(LEGACY) == "disable":
+            return
+        least = -(-(prompt + response) // parallel)
+        room = f"{limit} tokens" if parallel == 1 else f"{limit} tokens x {parallel} GPUs of a sequence"
+        when = "every step" if is_padded else f"the first sequence of more than {limit * parallel} tokens"
+        yield Refusal(
+            key=key,
+            message=f"{key} has room for {room}, but prompt {prompt} + response {response} = {prompt + response} tokens; "
+            f"{when} stops the run; use at least {least}",
+            settings={key: str(least)},
+        )
+
+    return judge
+
+
+def _rules() -> Iterator[Rule]:  # FIX(CFG012)
+    for key, model, is_used in _LIMITS:
+        yield Rule((key, *LENGTHS), _judge(key, model, is_used, is_padded=True), PADDED)
+        yield Rule((key, *LENGTHS), _judge(key, model, is_used, is_padded=False), PACKED, is_certain=False)
+
+
+TOKEN_RULES = tuple(_rules())
