@@ -41,7 +41,7 @@ def prepare(
         lr=1e-3,
         phase_s=600,
     ).partition("verl_overrides")[0]
-    text = text.replace("\nn = 2\n", f"\nn = {N}\ngpu_memory_utilization = 0.05\n")
+    text = text.replace("\nn = 2\n", f"\nn = {N}\ngpu_memory_utilization = 0.12\n")
     text = text.replace("max_sequences = 8\n", f"max_sequences = {BATCH * N}\n").replace(
         "max_parallel = 4", "max_parallel = 32"
     )
