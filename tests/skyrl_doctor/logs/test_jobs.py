@@ -81,7 +81,8 @@ def test_the_page_is_about_the_newest_job_and_names_the_other(tmp_path: Path) ->
     _write(tmp_path, slurm_J0__out=FINE + FULL, slurm_J1__out="step:7 - actor/loss:0.2 - timing_s/step:9.0\n")
     job, cause = read_job(str(tmp_path))
     assert [step.step for step in job.steps] == [7]
-    assert cause.notes == (
+    assert cause.notes[:2] == (
         f"This page is about Slurm job 81231, the newest in this directory: {tmp_path}/slurm-81231.out.",
         f"Not on this page: Slurm job 81230. For a page of it: skyrl-doctor report {tmp_path}/slurm-81230.out",
     )
+    assert cause.notes[2:] == (f"The log stops at step 7 without an error: {tmp_path}/slurm-81231.out:1",)

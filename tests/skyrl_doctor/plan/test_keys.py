@@ -23,8 +23,9 @@ LR, N = "actor.lr", "rollout.n"
         ("skyrl-agent", LR, "actor_rollout_ref.actor.optim.lr"),
         ("prime-rl", N, "orchestrator.group_size"),
         ("prime-rl-2025", N, "orchestrator.rollouts_per_example"),
-        ("prime-rl", LR, None),
-        ("prime-rl+skyrl-agent", LR, "actor_rollout_ref.actor.optim.lr"),
+        ("prime-rl", LR, "trainer.optim.lr"),
+        ("prime-rl", "trainer.resume", None),
+        ("prime-rl+skyrl-agent", "trainer.resume", "trainer.resume_mode"),
     ],
 )
 def test_a_setting_is_named_in_the_users_dialect(dialect: str, key: str, name: str | None) -> None:
@@ -38,7 +39,7 @@ def test_a_value_is_written_as_the_dialect_has_it() -> None:
 
 
 def test_a_plan_leaves_out_settings_that_its_dialect_lacks() -> None:
-    wanted = {LR: "1e-6", "rollout.gpu_memory_utilization": "0.4"}
+    wanted = {"trainer.resume": "path", "rollout.gpu_memory_utilization": "0.4"}
     assert example("examples/prime-rl-2025/v5.toml").settings(wanted) == {"inference.gpu_memory_utilization": "0.4"}
     assert plan("python -m verl.trainer.main_ppo trainer.nnodes=1\n", "run.sh").settings(
         {LR: "1e-6", "trainer.resume": "path"}
