@@ -69,7 +69,7 @@ class Diagnosis:
     earlier: tuple[EarlierRun, ...] = ()
 
 
-def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
+def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "") -> Diagnosis:
     """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
@@ -90,7 +90,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
         done=done,
-        stopped=None if done else find_stopped(scans),
+        stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
