@@ -81,7 +81,9 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
     fatal = [hit for hit in ordered if hit.failure.signature.fatal and not hit.failure.signature.last_resort]
-    last_resorts = [hit for hit in ordered if hit.failure.signature.last_resort]
+    last_resorts = sorted(
+        (hit for hit in ordered if hit.failure.signature.last_resort), key=lambda hit: hit.failure.signature.passing
+    )
     passed = [hit.line for hit in roots if id(hit) in survived]
     suspect, cluster = find_unknown(scans, order, done, passed, with_tracebacks=not ordered)
     found = Diagnosis(
@@ -129,6 +131,8 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
+    if last_resorts[0].failure.signature.passing:
+        return not _is_serious(suspect, scans)
     if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
         return True
     return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
