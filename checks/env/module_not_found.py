@@ -18,6 +18,8 @@ Install the package into the interpreter that the traceback shows. A module of y
 from skyrl_doctor.core.signature import Signature
 
 CAUSE = "Python does not find the module `{module}` in the environment of this process"
+FAILED = r"\b(?:ERROR|[Ff]ailed|[Uu]nable)\b"
+"""Programs that can do without a module say that they failed to import it, and go on."""
 REMEDY = "Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it."
 
 SIGNATURES = (
@@ -30,13 +32,23 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception)\b|\b(?:error|ERROR|[Ff]ailed|[Uu]nable)\b)[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
+        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception): |\b[Ee]rror: )[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
         sample="ray.exceptions.RaySystemError: System error: No module named 'environment'",
         explain=CAUSE,
         remedy=REMEDY,
         versions="python, ray",
+        unless=rf"(?i:warn|optional|ignor|skip)|{FAILED}",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"{FAILED}[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{{1,120}})",
+        sample="Failed to import sgl_kernel: No module named 'sgl_kernel'",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="python",
         unless=r"(?i:warn|optional|ignor|skip)",
         last_resort=True,
+        passing=True,
     ),
     Signature(
         pattern=r"^(?:\S{0,200}/)?python[\d.]{0,5}t?(?:\.exe)?: No module named (?P<module>(?!flash_attn)'?[\w.]{1,120}'?)\s*$",

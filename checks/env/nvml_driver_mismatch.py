@@ -20,6 +20,11 @@ A driver that is too old for torch: install torch for the CUDA version that `nvi
 
 from skyrl_doctor.core.signature import Signature
 
+TOO_OLD = "the GPU driver is older than the CUDA version of torch"
+NEWER = "`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too."
+WARNED = r"Warning: CUDA initialization"
+"""torch warns so and goes on with the CPU."""
+
 SIGNATURES = (
     Signature(
         pattern=r"[Dd]river/library version mismatch(?: NVML library version: (?P<library>[\d.]{3,12}))?|\bNVMLError_LibRmVersionMismatch\b|\bNVML/RM version mismatch\b|\bNVML_ERROR_LIB_RM_VERSION_MISMATCH\b",
@@ -47,8 +52,28 @@ SIGNATURES = (
     Signature(
         pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
         sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
-        explain="the GPU driver is older than the CUDA version of torch",
-        remedy="`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too.",
+        explain=TOO_OLD,
+        remedy=NEWER,
         versions="torch",
+        unless=WARNED,
+    ),
+    Signature(
+        pattern=rf"{WARNED}: The NVIDIA driver on your system is too old",
+        sample="/env/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040).",
+        explain=TOO_OLD,
+        remedy=NEWER,
+        versions="torch",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\b\w{1,40}Error: [^\n]{0,200}\b(?:CUDA|cuda|device type|GPUs?)\b",
+        near=rf"{WARNED}: The NVIDIA driver on your system is too old",
+        within=5000,
+        sample="RuntimeError: No CUDA GPUs are available",
+        explain=TOO_OLD,
+        remedy=NEWER,
+        versions="torch",
+        refines=("GPU002",),
     ),
 )

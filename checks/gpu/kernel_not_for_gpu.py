@@ -33,6 +33,7 @@ SIGNATURES = (
         remedy="Install a build of torch for this GPU generation (`python -c 'import torch; print(torch.cuda.get_arch_list())'` prints those of the installed one).",
         versions="torch",
         last_resort=True,
+        passing=True,
     ),
     Signature(
         pattern=r"Bfloat16 is only supported on GPUs with compute capability of at least (?P<needed>\d+\.\d)\. Your (?P<gpu>.{1,60}?) GPU has compute capability (?P<found>\d+\.\d)",

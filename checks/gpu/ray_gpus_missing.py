@@ -121,7 +121,9 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=REMEDY,
         versions="ray 1",
+        at_least=2,
         last_resort=True,
+        passing=True,
     ),
 )
 

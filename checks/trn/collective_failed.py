@@ -107,6 +107,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b",
+        unless=r"\[W\d{0,12}[: ]|errno: 97\b",
         sample="torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (node07, 29500).",
         explain="a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached",
         remedy="`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`).",

@@ -89,12 +89,13 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b",
-        unless=r"\*\*\* ",
+        unless=r"\*\*\* |(?i:\b(?:re-?)(?:start|load|launch)|\bsav(?:e|ing) (?:a )?checkpoint)",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
         versions="any",
         last_resort=True,
+        passing=True,
     ),
     Signature(
         pattern=r"\bTERM_(?P<why>OWNER|FORCE_OWNER|ADMIN|FORCE_ADMIN|EXTERNAL_SIGNAL|PREEMPT|REQUEUE_OWNER|REQUEUE_ADMIN|BUCKET_KILL|LOAD): job killed\b|\b[Jj]ob deleted at request of (?P<who>\S{1,100})",

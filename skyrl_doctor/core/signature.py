@@ -27,6 +27,7 @@ class Signature:
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
     last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
+    passing   a last resort after which programs often go on: it explains no unknown exception, wherever that is
     request   says what became of one request: no cause where the server answered many others
     steps     False: counts only before the first training step; True: takes the place of what it refines after one
     remedy    how to fix this cause; without it the page of the failure says so
@@ -48,6 +49,7 @@ class Signature:
     fatal: bool = True
     refines: tuple[str, ...] = ()
     last_resort: bool = False
+    passing: bool = False
     request: bool = False
     steps: bool | None = None
     remedy: str = ""

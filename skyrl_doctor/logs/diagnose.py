@@ -9,7 +9,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.files import scan_file
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import installed_patterns
-from skyrl_doctor.logs.read.slurm_job import is_of_own_launch, newest_first
+from skyrl_doctor.logs.read.job_groups import group_by_job
 from skyrl_doctor.logs.read.sources import find_sources
 
 
@@ -77,34 +77,13 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
         found = scan_file(file, installed_patterns(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
-    groups = _by_job(scans)
-    jobs = [_diagnosed(id_, groups[id_], site_s) for id_ in newest_first(list(groups))]
+    by_file = {scan.file: scan for scan in scans}
+    groups = group_by_job({file: scan.job_words for file, scan in by_file.items()})
+    jobs = [_diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s) for group in groups]
     return Found(tuple(jobs) or (_diagnosed("", [], site_s),), tuple(unread))
 
 
 def _diagnosed(slurm_id: str, scans: Sequence[Scan], site_s: int) -> DiagnosedJob:
     versions = {name.replace("_", "-"): found for one in reversed(scans) for name, found in one.versions.items()}
-    return DiagnosedJob(slurm_id, find_root_cause(scans, site_s=site_s), tuple(one.file for one in scans), versions)
-
-
-def _by_job(scans: Sequence[Scan]) -> dict[str, list[Scan]]:
-    """The logs of each run by its newest job's id; a log without an id belongs to the only run, if there is just one."""
-    run_of = _runs(scans)
-    only = next(iter(run_of.values())) if len(set(run_of.values())) == 1 else ""
-    launches = tuple(os.path.dirname(scan.file) for scan in scans if is_of_own_launch(scan.file))
-    groups: dict[str, list[Scan]] = {}
-    for scan in scans:
-        is_launched = any(scan.file.startswith(os.path.join(where, "")) for where in launches)
-        groups.setdefault("" if is_launched else run_of.get(scan.slurm_job.id, only), []).append(scan)
-    return groups
-
-
-def _runs(scans: Sequence[Scan]) -> dict[str, str]:
-    """The newest job of each job's run: a job whose log says that it continues another one is of the same run."""
-    ids = {scan.slurm_job.id for scan in scans} - {""}
-    run_of = {id_: id_ for id_ in ids}
-    for scan in scans:
-        for earlier in scan.slurm_job.continues & ids:
-            merged = {run_of[earlier], run_of[scan.slurm_job.id or earlier]}
-            run_of |= {id_: newest_first(list(merged))[0] for id_, run in run_of.items() if run in merged}
-    return run_of
+    diagnosis = find_root_cause(scans, site_s=site_s, slurm_id=slurm_id)
+    return DiagnosedJob(slurm_id, diagnosis, tuple(one.file for one in scans), versions)

@@ -69,7 +69,7 @@ class Diagnosis:
     earlier: tuple[EarlierRun, ...] = ()
 
 
-def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
+def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "") -> Diagnosis:
     """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
@@ -81,7 +81,9 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
     fatal = [hit for hit in ordered if hit.failure.signature.fatal and not hit.failure.signature.last_resort]
-    last_resorts = [hit for hit in ordered if hit.failure.signature.last_resort]
+    last_resorts = sorted(
+        (hit for hit in ordered if hit.failure.signature.last_resort), key=lambda hit: hit.failure.signature.passing
+    )
     passed = [hit.line for hit in roots if id(hit) in survived]
     suspect, cluster = find_unknown(scans, order, done, passed, with_tracebacks=not ordered)
     found = Diagnosis(
@@ -90,7 +92,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
         done=done,
-        stopped=None if done else find_stopped(scans),
+        stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
@@ -129,6 +131,8 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
+    if last_resorts[0].failure.signature.passing:
+        return not _is_serious(suspect, scans)
     if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
         return True
     return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)

@@ -23,14 +23,14 @@ class Stopped:
     slurm_id: str
 
 
-def find_stopped(scans: Sequence[Scan]) -> Stopped | None:
+def find_stopped(scans: Sequence[Scan], slurm_id: str) -> Stopped | None:
     """The last step of the log that has the most; None for a run that reached its last step, and for logs without steps."""
-    found = [stopped for scan in scans if (stopped := _in_file(scan))]
+    found = [stopped for scan in scans if (stopped := _in_file(scan, slurm_id))]
     last = max(found, key=lambda one: one.step, default=None)
     return None if last is None or (last.total is not None and last.step >= last.total) else last
 
 
-def _in_file(scan: Scan) -> Stopped | None:
+def _in_file(scan: Scan, slurm_id: str) -> Stopped | None:
     if not scan.steps:
         return None
     steps = [int(found[1] or found[2]) for found in _STEP.finditer(scan.last_step)]
@@ -39,4 +39,4 @@ def _in_file(scan: Scan) -> Stopped | None:
     progress = (tuple(map(int, found.groups())) for found in _PROGRESS.finditer(scan.last_step))
     totals = [total for done, total in progress if abs(done - steps[-1]) <= _LAST_PROGRESS and total >= done]
     total = totals[-1] if totals else None
-    return Stopped(scan.file, scan.steps[-1].number, steps[-1], total, scan.slurm_job.id)
+    return Stopped(scan.file, scan.steps[-1].number, steps[-1], total, slurm_id)

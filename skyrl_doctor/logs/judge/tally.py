@@ -22,7 +22,7 @@ from skyrl_doctor.logs.match.phrases import ANSWERED, count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.slurm_job import SlurmJob, SlurmJobMarks
+from skyrl_doctor.logs.read.slurm_job import JobWords, JobWordsReader
 from skyrl_doctor.logs.read.versions import find_versions
 
 MAX_EARLIER = 20
@@ -36,7 +36,7 @@ class Scan:
     suspect    the unmatched error to show: the first of the highest weight that the run did not survive
     weight     how much the suspect says
     versions   the versions of packages that it names at its start
-    slurm_job  the Slurm job that wrote it
+    job_words  what its first lines say of its Slurm job
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
@@ -61,7 +61,7 @@ class Scan:
     tolerated: Line | None = None
     weight: Weight | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
-    slurm_job: SlurmJob = SlurmJob()
+    job_words: JobWords = JobWords()
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
     last_step: bytes = b""
@@ -84,14 +84,14 @@ class Tally:
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
-        self._slurm_job = SlurmJobMarks(file)
+        self._job_words = JobWordsReader()
         self._answered = 0
         self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
     def add_block(self, block: Block) -> None:
         """Read the traceback on, if there is one, and note the framework and the versions at the start of the file."""
         self._frameworks.add_block(block)
-        self._slurm_job.add_block(block)
+        self._job_words.add_block(block)
         if not block.start:
             self._versions = find_versions(block.data)
         if self._traceback is not None:
@@ -169,7 +169,7 @@ class Tally:
             tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
             weight=weight,
             versions=self._versions,
-            slurm_job=self._slurm_job.job(),
+            job_words=self._job_words.words(),
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
             last_step=self._steps.last_text(),

@@ -40,7 +40,45 @@ def test_the_files_of_one_job_stay_together(tmp_path: Path) -> None:
 def test_the_two_jobs_of_a_launch_are_one_run(tmp_path: Path) -> None:
     named = "SLURM_JOB_ID=81239\n"
     found = _write(tmp_path, runtime_81230__out=REFUSED, training_81231__err=FULL, gate__log=named)
-    assert found == [("", ["gate.log", "runtime_81230.out", "training_81231.err"])]
+    assert found == [("81231", ["gate.log", "runtime_81230.out", "training_81231.err"])]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            {"a.err": FULL, "a.out": "SLURM_JOB_ID=501\n", "b.err": FINE, "b.out": "SLURM_JOB_ID=502\n"},
+            [("502", ["b.err", "b.out"]), ("501", ["a.err", "a.out"])],
+        ),
+        (
+            {"ray_client_server_23000.out": FINE, "run_ctx_4096.out": FINE, "slurm-81230.out": FULL},
+            [("81230", ["ray_client_server_23000.out", "run_ctx_4096.out", "slurm-81230.out"])],
+        ),
+        (
+            {"multi_gpu_81230.log": FULL, "multi_gpu_81231.log": FINE},
+            [("81231", ["multi_gpu_81231.log"]), ("81230", ["multi_gpu_81230.log"])],
+        ),
+        (
+            {"training_81230.out": FULL, "training_81231.out": FINE},
+            [("81231", ["training_81231.out"]), ("81230", ["training_81230.out"])],
+        ),
+        (
+            {"slurm-81230_1.out": "SLURM_JOB_ID=81232\n", "train.log": "SLURM_JOB_ID=81232\n" + FULL},
+            [("81230_1", ["slurm-81230_1.out", "train.log"])],
+        ),
+        (
+            {f"{at}/{role}_8123{at}.out": FINE for at in (1, 2) for role in ("runtime", "training")},
+            [(f"8123{at}", [f"runtime_8123{at}.out", f"training_8123{at}.out"]) for at in (2, 1)],
+        ),
+    ],
+    ids=["streams", "other numbers", "ordinary names", "jobs named training", "task of an array", "two launches"],
+)
+def test_the_logs_of_jobs_are_told_apart(tmp_path: Path, texts: dict[str, str], expected: object) -> None:
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert _write(tmp_path) == expected
 
 
 def test_a_job_that_continues_another_is_one_run(tmp_path: Path) -> None:

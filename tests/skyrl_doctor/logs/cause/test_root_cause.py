@@ -1,5 +1,7 @@
 """The cause among the hits of several files."""
 
+import pytest
+
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.files import scan_chunks
@@ -173,3 +175,46 @@ def test_a_last_resort_below_the_line_that_announces_it_is_the_cause() -> None:
     assert root(a_log=f"{announced}\n{reason}\n") == "MOD007"
     assert root(a_log=f"{announced[:-1]}\n{reason}\n") is None
     assert root(a_log=f"{announced}\n{reason[:7]}\n\n\n\n{reason}\n") is None
+
+
+STEPS = "step:1 - actor/loss:0.1 - timing_s/step:1.0\nstep:2 - actor/loss:0.1 - timing_s/step:1.0\n"
+OWN_ERROR = "Traceback (most recent call last):\n  File \"/a/my_reward.py\", line 3, in f\n    y()\nKeyError: 'abc'\n"
+IPV6 = "[W1123 10:00:00.1 socket.cpp:697] [c10d] The client socket has failed to connect to [::ffff:n07]:29500 (errno: 97 - Address family not supported by protocol)."
+NO_NUMBER = "[W socket.cpp:697] [c10d] The client socket has failed to connect to [node]:29500 (errno: 97 - Address family not supported by protocol)."
+NO_ROOM = "The actor or task with ID ff01 cannot be scheduled right now. It requires {GPU: 1.000000} for placement, but this node only has remaining {CPU: 8.000000}."
+TOO_OLD = "/e/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."
+FALLBACKS = (
+    IPV6,
+    NO_NUMBER,
+    "Failed to import sgl_kernel: No module named 'sgl_kernel'",
+    "Failed to load extension: No module named 'sgl_kernel'",
+    "Failed to import from vllm._custom with ImportError, No module named 'triton_kernels'",
+    "(SGLangServer pid=3) Received SIGTERM, restarting engine with new weights",
+    "vLLM server: Received SIGTERM signal, reload weights",
+    NO_ROOM,
+    f"{NO_ROOM}\n{NO_ROOM}",
+    "NVIDIA RTX A6000 with CUDA capability sm_86 is not compatible with the current PyTorch installation.",
+    TOO_OLD,
+)
+
+
+@pytest.mark.parametrize("line", FALLBACKS)
+@pytest.mark.parametrize("steps", ["", STEPS])
+def test_what_programs_go_on_after_explains_no_later_exception(line: str, steps: str) -> None:
+    found = diagnosis(a_log=f"{line}\n{steps}{OWN_ERROR}")
+    assert found.root is None
+    assert (found.unknown and found.unknown.text) == "KeyError: 'abc'"
+
+
+@pytest.mark.parametrize("line", [IPV6, NO_NUMBER, "Received SIGTERM, reloading weights", NO_ROOM])
+def test_what_is_harmless_is_no_cause_of_its_own(line: str) -> None:
+    found = diagnosis(a_log=f"{line}\n{STEPS}")
+    assert (found.root, found.unknown) == (None, None)
+
+
+def test_what_programs_go_on_after_is_the_cause_where_nothing_else_is() -> None:
+    assert root(a_log="Failed to import sgl_kernel: No module named 'sgl_kernel'\n") == "ENV022"
+    assert root(a_log="Main process received SIGTERM, exiting\n") == "TRN011"
+    assert root(a_log=f"{TOO_OLD}\nRuntimeError: No CUDA GPUs are available\n") == "ENV020"
+    socket = "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (n7, 29500)."
+    assert root(a_log=f"{NO_NUMBER}\n{socket}\n") == "TRN009"

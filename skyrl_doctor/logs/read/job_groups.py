@@ -1,0 +1,147 @@
+"""Groups logs by the Slurm job that wrote them. The first of these rules that names a job decides:
+
+launch     the file is below the directory of a launch of skyrl-train: its jobs are one run
+certain    its name is one that only Slurm gives, or its lines name a task of an array
+printed    its lines print one job id
+confirmed  its name or a directory holds a number that some log prints as a job id
+likely     its name, or a directory that not all logs share, ends or begins with a number that looks like a job id
+stem       another log of the same stem, such as the .out of its .err, has a job
+near       the nearest directory that holds logs of jobs holds those of one only
+
+A log that says that it continues another job is of the same run.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.read.job_names import certain_id, launch_role, likely_id, numbers, stem
+from skyrl_doctor.logs.read.slurm_job import JobWords
+
+LAUNCH_FILES = ("jobs.json", "launch.json")
+"""A launch of skyrl-train writes them into its directory."""
+Words = Mapping[str, JobWords]
+
+
+@record
+class JobLogs:
+    """The logs of one job or launch, in their order. `slurm_id` is empty where they name no Slurm job."""
+
+    slurm_id: str
+    files: tuple[str, ...]
+
+
+def group_by_job(words: Words) -> list[JobLogs]:
+    """The logs of each job, the newest first, and last those that name none."""
+    launches = _launches(words)
+    tasks = {id_: task for file, one in words.items() if (task := _array_task(file, one)) for id_ in _single(one.ids)}
+    run_of = _own_runs(words, launches, tasks)
+    for keys_of in (_stem_keys, _parents):
+        run_of |= _shared_runs(words, run_of, keys_of)
+    merged = _merged(words, run_of, launches, tasks)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for file in words:
+        run = run_of.get(file, "")
+        groups[merged.get(run, run)].append(file)
+    found = [JobLogs(launches.get(run, run), tuple(files)) for run, files in groups.items()]
+    return sorted(found, key=lambda job: _age(job.slurm_id), reverse=True)
+
+
+def newest_first(jobs: Iterable[str]) -> list[str]:
+    """The ids, the highest first, and last the logs without one. A task of an array comes after those with a higher number."""
+    return sorted(jobs, key=_age, reverse=True)
+
+
+def _age(job: str) -> list[int]:
+    return [int(part) for part in job.split("_") if part]
+
+
+def _single(ids: Iterable[str]) -> list[str]:
+    """The id, if there is just one."""
+    found = list(ids)
+    return found if len(found) == 1 else []
+
+
+def _launches(words: Words) -> dict[str, str]:
+    """The newest training job of each directory of a launch. A file name alone does not make a launch: jobs may be named `training`."""
+    roles: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for file in words:
+        if found := launch_role(file):
+            roles[os.path.dirname(file)].add(found)
+    return {
+        os.path.join(where, ""): newest_first(id_ for role, id_ in found if role == max(role for role, _ in found))[0]
+        for where, found in roles.items()
+        if len({role for role, _ in found}) > 1
+        or any(os.path.lexists(os.path.join(where, one)) for one in LAUNCH_FILES)
+    }
+
+
+def _array_task(file: str, words: JobWords) -> str:
+    """The task of an array that wrote the file: by its lines, or else by its name."""
+    named = certain_id(file)
+    return words.array_task or (named if "_" in named else "")
+
+
+def _own_runs(words: Words, launches: Mapping[str, str], tasks: Mapping[str, str]) -> dict[str, str]:
+    """The run of each file that names one. A launch's run is named by its directory."""
+    printed = frozenset(id_ for one in words.values() for id_ in one.ids)
+    shared = _shared_directory(words)
+    found: dict[str, str] = {}
+    for file, one in words.items():
+        certain = certain_id(file)
+        launch = max((where for where in launches if file.startswith(where)), key=len, default="")
+        if launch and not certain:
+            found[file] = launch
+            continue
+        confirmed = _single(numbers(file) & (one.ids or printed))
+        likely = (id_ for part in reversed(file[len(shared) :].split("/")) if (id_ := likely_id(part)))
+        if id_ := next(filter(None, (certain, one.array_task, *_single(one.ids), *confirmed, *likely)), ""):
+            found[file] = tasks.get(id_, id_)
+    return found
+
+
+def _shared_directory(words: Words) -> str:
+    """The directory that all files are below: its name tells none of them from another."""
+    directories = [os.path.dirname(file) for file in words]
+    if len({os.path.isabs(one) for one in directories}) != 1:
+        return ""
+    shared = os.path.commonpath(directories)
+    return os.path.join(shared, "") if shared else ""
+
+
+def _shared_runs(words: Words, run_of: Mapping[str, str], keys_of: Callable[[str], list[str]]) -> dict[str, str]:
+    """The runs of files that name none: of a file's keys, the first that files with runs have too, if these are of one run."""
+    runs: dict[str, set[str]] = defaultdict(set)
+    for file, run in run_of.items():
+        for key in keys_of(file):
+            runs[key].add(run)
+    found: dict[str, str] = {}
+    for file in words.keys() - run_of.keys():
+        of_key = next((runs[key] for key in keys_of(file) if key in runs), set[str]())
+        if len(of_key) == 1:
+            found[file] = min(of_key)
+    return found
+
+
+def _stem_keys(file: str) -> list[str]:
+    where, name = os.path.split(file)
+    return [os.path.join(where, stem(name))]
+
+
+def _parents(file: str) -> list[str]:
+    """The directories above a file, the nearest first."""
+    parts = file.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts), -1, -1)]
+
+
+def _merged(
+    words: Words, run_of: Mapping[str, str], launches: Mapping[str, str], tasks: Mapping[str, str]
+) -> dict[str, str]:
+    """The newest job of each run that is no launch's."""
+    merged = {run: run for run in run_of.values() if run not in launches}
+    for file, one in words.items():
+        for earlier in {tasks.get(id_, id_) for id_ in one.continues} & merged.keys():
+            both = {merged[earlier], merged.get(run_of.get(file, ""), merged[earlier])}
+            merged |= {id_: newest_first(both)[0] for id_, run in merged.items() if run in both}
+    return merged

@@ -1,0 +1,123 @@
+"""Which logs are of one Slurm job."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.logs.read.job_groups import LAUNCH_FILES, JobLogs, group_by_job, newest_first
+from skyrl_doctor.logs.read.slurm_job import JobWords
+
+NOTHING = JobWords()
+Groups = list[tuple[str, list[str]]]
+
+
+def printed(*ids: str, task: str = "", continues: str = "") -> JobWords:
+    return JobWords(frozenset(ids), task, frozenset({continues} - {""}))
+
+
+def groups(words: dict[str, JobWords]) -> Groups:
+    return [(job.slurm_id, list(job.files)) for job in group_by_job(words)]
+
+
+def test_the_ending_does_not_part_the_streams_of_a_job() -> None:
+    words = {"d/a.err": NOTHING, "d/a.out": printed("501"), "d/b.err": NOTHING, "d/b.out": printed("502")}
+    assert groups(words) == [("502", ["d/b.err", "d/b.out"]), ("501", ["d/a.err", "d/a.out"])]
+
+
+@pytest.mark.parametrize("name", ["ray_client_server_23000.out", "run_ctx_4096.out", "ckpt/2048.out", "seed_1234.out"])
+def test_a_number_of_another_kind_does_not_part_the_logs_of_a_job(name: str) -> None:
+    words = {"d/slurm-81230.out": NOTHING, f"d/{name}": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
+@pytest.mark.parametrize(
+    "name", ["train_{}.log", "grpo-multinode-{}.out", "multi_gpu_{}.out", "export_{}.txt", "score_{}.out", "o{}.out"]
+)
+def test_ordinary_names_part_jobs(name: str) -> None:
+    one, two = f"d/{name.format(81230)}", f"d/{name.format(81231)}"
+    assert groups({one: NOTHING, two: NOTHING}) == [("81231", [two]), ("81230", [one])]
+
+
+def test_a_directory_that_all_logs_share_is_no_job() -> None:
+    words = {"/d/54321/run/slurm-81230.out": NOTHING, "/d/54321/run/ray/raylet.err": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
+def test_directories_part_jobs_and_hold_what_names_none() -> None:
+    words = {"d/81230/ray/raylet.err": NOTHING, "d/81230/train.log": NOTHING, "d/81231/train.log": NOTHING}
+    assert groups(words) == [
+        ("81231", ["d/81231/train.log"]),
+        ("81230", ["d/81230/ray/raylet.err", "d/81230/train.log"]),
+    ]
+
+
+def test_a_log_without_a_job_belongs_to_the_only_one_of_the_nearest_directory() -> None:
+    words = {"d/a/slurm-11.out": NOTHING, "d/a/ray/gcs.out": NOTHING, "d/b/slurm-12.out": NOTHING, "d/x.log": NOTHING}
+    assert groups(words) == [
+        ("12", ["d/b/slurm-12.out"]),
+        ("11", ["d/a/slurm-11.out", "d/a/ray/gcs.out"]),
+        ("", ["d/x.log"]),
+    ]
+
+
+def test_what_a_log_prints_is_stronger_than_a_number_in_its_name() -> None:
+    words = {"d/exp-12345/a.out": printed("99"), "d/exp-12346/b.out": printed("99")}
+    assert groups(words) == [("99", list(words))]
+
+
+def test_the_name_that_slurm_gives_is_stronger_than_what_a_log_prints() -> None:
+    assert groups({"d/slurm-81230.out": printed("81234")}) == [("81230", ["d/slurm-81230.out"])]
+
+
+def test_a_short_number_counts_where_a_log_prints_it_as_an_id() -> None:
+    words = {"d/env.log": printed("991"), "d/run-991.out": NOTHING, "d/run-992.out": printed("992")}
+    assert groups(words) == [("992", ["d/run-992.out"]), ("991", ["d/env.log", "d/run-991.out"])]
+
+
+def test_of_several_printed_ids_the_one_in_the_name_counts() -> None:
+    assert groups({"d/run-991.out": printed("990", "991")}) == [("991", ["d/run-991.out"])]
+
+
+@pytest.mark.parametrize("in_lines", [printed("81232", task="81230_1"), printed("81232")])
+def test_the_own_id_of_an_array_task_is_another_name_of_it(in_lines: JobWords) -> None:
+    words = {"d/slurm-81230_1.out": in_lines, "d/train.log": printed("81232"), "d/slurm-81230_2.out": NOTHING}
+    assert groups(words) == [
+        ("81230_2", ["d/slurm-81230_2.out"]),
+        ("81230_1", ["d/slurm-81230_1.out", "d/train.log"]),
+    ]
+
+
+def test_jobs_that_are_named_training_are_no_launch() -> None:
+    words = {"d/training_81230.out": NOTHING, "d/training_81231.out": NOTHING}
+    assert [job.slurm_id for job in group_by_job(words)] == ["81231", "81230"]
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES)
+def test_a_directory_with_the_files_of_a_launch_is_one_run(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).touch()
+    words = {f"{tmp_path}/training_81230.out": NOTHING, f"{tmp_path}/training_81231.out": NOTHING}
+    assert group_by_job(words) == [JobLogs("81231", tuple(words))]
+
+
+def test_each_launch_is_a_run_and_another_job_beside_them_too() -> None:
+    one = {".skyrl_jobs/A/runtime_81230.out": NOTHING, ".skyrl_jobs/A/training_81229.out": printed("81229")}
+    two = {".skyrl_jobs/B/runtime_81240.out": NOTHING, ".skyrl_jobs/B/training_81241.out": NOTHING}
+    assert groups({**one, ".skyrl_jobs/B/gate.log": printed("81300"), **two, "slurm-99999.out": NOTHING}) == [
+        ("99999", ["slurm-99999.out"]),
+        ("81241", [".skyrl_jobs/B/gate.log", *two]),
+        ("81229", list(one)),
+    ]
+
+
+def test_a_job_that_continues_another_is_one_run() -> None:
+    words = {"slurm-81230.out": NOTHING, "slurm-81231.out": printed(continues="81230"), "slurm-81239.out": NOTHING}
+    assert groups(words) == [("81239", ["slurm-81239.out"]), ("81231", ["slurm-81230.out", "slurm-81231.out"])]
+
+
+def test_paths_of_every_kind_belong_to_the_only_job() -> None:
+    words = {"-": NOTHING, "/a/slurm-7.out": NOTHING, "b.log": NOTHING}
+    assert groups(words) == [("7", list(words))]
+
+
+def test_the_newest_job_comes_first_and_logs_without_one_come_last() -> None:
+    assert newest_first(["", "9999", "81230_2", "81230_10"]) == ["81230_10", "81230_2", "9999", ""]
