@@ -97,6 +97,8 @@ SIGNATURES = (
         remedy="The samples of a step are the prompts of a batch times the rollouts of each. Set `{key:data.train_batch_size}` so that the product divides.",
         keys=("data.train_batch_size",),
         versions="verl",
+        near=r"\bseqlen_balancing\b|\bkarmarkar_karp\b|\b_balance_batch\b|\bget_seqlen_balanced_partitions\b",
+        within=30,
     ),
     Signature(
         pattern=r"Got mini_batch_size=(?P<rows>\d+) and \S{0,40}get_data_parallel_size\(\)=(?P<ranks>\d+)",

@@ -34,14 +34,42 @@ BATCH = "data.train_batch_size"
 COMPARE = "Compare the path with the files on the node that reads it (`ls -l`): a relative path starts at the run's working directory, `~` and variables are not expanded in a quoted value, and nodes may not share this directory."
 KEYS = ("data.train_files", "data.val_files")
 
+FILE = r"""['\"]?(?P<file>[^'\"\s]{1,300}\.(?:parquet|jsonl|arrow)(?:\.gz|\.zst)?)\b"""
+ABSENT = "the data file {file} does not exist where the run looks for it"
+OF_THE_HUB = r"/\.cache/huggingface/|/cache-[0-9a-f]{8,64}\.arrow|/tmp[a-z0-9_]{8}(?:[./]|$)"
+"""Files that the libraries of the hub write for themselves."""
+READS = r"\b(?:read_parquet|read_table|read_json|load_dataset|RLHFDataset|create_rl_dataset|_read_files_and_tokenize|ParquetFile)\b|\b(?:rl|sft|multiturn_sft)_dataset\.py\b"
+WRITES = r"""\bopen\([^\n]{1,120}, ?(?:mode ?= ?)?['\"][wax]|\bto_(?:parquet|json)\(|\bwrite_table\("""
+
 SIGNATURES = (
     Signature(
-        pattern=r"""Error: (?:\[Errno 2\] No such file or directory: |Unable to find |.{0,80}\b(?:does not exist|doesn't exist|not found): {0,2})['\"]?(?P<file>[^'\"\s]{1,300}\.(?:parquet|jsonl|arrow)(?:\.gz|\.zst)?)\b""",
-        sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/train.parquet'",
-        explain="the data file {file} does not exist where the run looks for it",
+        pattern=rf"Error: Unable to find {FILE}",
+        sample="FileNotFoundError: Unable to find '/data/train.parquet'",
+        explain=ABSENT,
         remedy=COMPARE,
-        versions="verl, datasets",
-        unless="(?i:cache|tmp)",
+        versions="datasets",
+        unless=OF_THE_HUB,
+    ),
+    Signature(
+        pattern=r"""Error: \[Errno 2\] No such file or directory: ['\"](?P<file>[^'\"\s]{0,300}\b(?:train|val|valid|validation|test)\.parquet)['\"]""",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/train.parquet'",
+        explain=ABSENT,
+        remedy=COMPARE,
+        versions="verl, pandas, pyarrow",
+        unless_above=WRITES,
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"Error: (?:\[Errno 2\] No such file or directory: |.{{0,80}}\b(?:does not exist|doesn't exist|not found): {{0,2}}){FILE}",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/train.parquet'",
+        explain=ABSENT,
+        remedy=COMPARE,
+        versions="verl, pandas, pyarrow",
+        near=READS,
+        within=30,
+        unless=OF_THE_HUB,
+        unless_above=WRITES,
+        last_resort=True,
     ),
     Signature(
         pattern=r"\bDataFilesNotFoundError: |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub",

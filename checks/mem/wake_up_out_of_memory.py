@@ -54,6 +54,14 @@ SIGNATURES = (
         versions="sglang",
     ),
     Signature(
+        pattern=r"\bCUDA Error: o\s*$",
+        sample="RuntimeError: CUDA Error: o",
+        explain=CAUSE,
+        versions="vllm 0.7 to 0.10, which print the first letter of `out of memory`",
+        near=r"\bpython_create_and_map\b|\bcumem\b",
+        within=10,
+    ),
+    Signature(
         pattern=OOM,
         sample=OOM_SAMPLE,
         explain=WITH_SGLANG,

@@ -24,11 +24,13 @@ UNREACHABLE = "this node cannot reach the hub"
 PROXY = f"{OFFLINE} Use the same `HF_HOME` in both. Where nodes reach the network through a proxy, set `HTTPS_PROXY`."
 
 ACCESS = "Accept the model's licence on its page, and set `HF_TOKEN` of that account in the environment of all workers."
+NO_TOKEN = "the hub does not accept the token of this job: it is wrong, expired or revoked"
+NEW_TOKEN = "Make a token at https://huggingface.co/settings/tokens and set it as `HF_TOKEN` in the environment of all workers, or unset `HF_TOKEN` and remove `~/.cache/huggingface/token` for public models."
 KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted\b|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b(?=$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?=\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
         explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
         remedy=ACCESS,
@@ -36,10 +38,21 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=rf"\b401 Client Error: Unauthorized for url: {HUB}/api/whoami|\b(?:Invalid user token|Invalid credentials in Authorization header|User Access Token \".{{1,80}}\" is expired)",
+        pattern=rf"\b401 Client Error: Unauthorized for url: {HUB}/api/whoami|\bUser Access Token \".{{1,80}}\" is expired",
         sample="requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/whoami-v2",
-        explain="the hub does not accept the token of this job: it is wrong, expired or revoked",
-        remedy="Make a token at https://huggingface.co/settings/tokens and set it as `HF_TOKEN` in the environment of all workers, or unset `HF_TOKEN` and remove `~/.cache/huggingface/token` for public models.",
+        explain=NO_TOKEN,
+        remedy=NEW_TOKEN,
+        versions="huggingface_hub",
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=r"\b(?:Invalid user token|Invalid credentials in Authorization header)\b",
+        near=rf"\bhuggingface_hub\b|\bHfHubHTTPError\b|\bhuggingface-cli\b|\bhf auth\b|{HUB}",
+        within=30,
+        unless=r"\b(?:openai|anthropic|wandb)\.|Error code: 401 - ",
+        sample="huggingface_hub.errors.HfHubHTTPError: Invalid user token. If you didn't pass a user token, make sure you are properly logged in",
+        explain=NO_TOKEN,
+        remedy=NEW_TOKEN,
         versions="huggingface_hub",
         refines=("MOD003",),
     ),

@@ -58,7 +58,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"lsetxattr .{0,120}operation not supported|/overlay(?:-containers)?/\S{1,200}.{0,200}\boperation not supported",
+        pattern=r"lsetxattr .{0,120}operation not supported|(?:/containers/storage|/podman(?:/\w{1,30})?|/graph)/(?:vfs|overlay(?:-containers|-layers|-images)?)/\S{0,200}.{0,200}\boperation not supported",
         sample="Error: writing blob: adding layer: lsetxattr /: operation not supported",
         explain="Podman's store is on a file system without extended attributes",
         versions="podman",

@@ -39,10 +39,17 @@ SIGNATURES = (
         at_least=3,
     ),
     Signature(
-        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out)[^/\n]{0,80} for url:? '?https?://(?:[^/\s]{0,120}(?:runtime|sandbox)[^/\s]{0,80}/\S{0,100}|[^/\s]{1,200}/(?:alive|execute_action|server_info)\b)",
+        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out)[^/\n]{0,80} for url:? '?https?://[^/\s]{0,120}(?:runtime|sandbox)[^/\s]{0,80}/\S{0,100}",
         sample="requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: http://node07:8000/start",
         explain=CAUSE,
         versions="requests",
+        unless=OTHER_SERVICES,
+    ),
+    Signature(
+        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out)[^/\n]{0,80} for url:? '?https?://(?!localhost\b|127\.)[^/\s]{1,200}/(?:alive|execute_action|server_info)\b",
+        sample="requests.exceptions.HTTPError: 502 Server Error: Bad Gateway for url: http://node07:9000/alive",
+        explain=CAUSE,
+        versions="openhands",
     ),
     Signature(
         pattern=r"/(?:start|sessions?)\S* HTTP/1\.1\" 50\d",

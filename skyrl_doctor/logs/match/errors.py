@@ -86,6 +86,7 @@ _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 """Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
 _HARMLESS = re.compile(
     r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
+    r"|\bFailed to start the dashboard\b|\bError should be written to 'dashboard\.(?:log|err)'|\bCouldn't read dashboard\.(?:log|err) file\b"  # Ray goes on without it
 )
 _TRACEBACK = "Traceback (most recent call last):"
 """Not this line but the last one of a traceback says what happened."""

@@ -85,6 +85,7 @@ _TEARDOWN = re.compile(
 
 _TOLERATED = re.compile(
     rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
+    rb"|[;,] (?:falling back|using (?:a |the )?(?:local|cached) (?:copy|file|version)|trying (?:a |the )?(?:local|cached?)\b|logging in anonymously)"
     rb"|\.py:\d{1,6}: \w{0,30}Warning: (?:An issue occurred while importing|Failed to (?:load|import)|Could not (?:load|import))"
 )
 
