@@ -77,13 +77,17 @@ class Bundle:
         self.written += 1
 
 
-def keep_targets(targets: Sequence[str], directory: str, environ: Mapping[str, str]) -> None:
-    """Copies the configuration that a recording was made with, without its secrets. OSError if it cannot write."""
+def keep_targets(targets: Sequence[str], directory: str, environ: Mapping[str, str]) -> tuple[int, ...]:
+    """Copies the configuration that a recording was made with, without its secrets; the numbers of targets left out.
+
+    OSError if it cannot write.
+    """
     bundle = Bundle(os.path.join(directory, TARGETS), Redactor.of(environ), left=len(targets) * FILE_BYTES)
     for number, path in enumerate(targets):
         if os.path.isfile(path):
             text = bounded.read_text(path, most_bytes=FILE_BYTES, errors="replace")
             bundle.add(os.path.join(str(number), os.path.basename(path)), text)
+    return tuple(number for number, path in enumerate(targets, 1) if not os.path.isfile(path))
 
 
 def targets_in(directory: str) -> tuple[str, ...]:

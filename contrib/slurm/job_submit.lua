@@ -97,7 +97,8 @@ local site_submit, site_modify = slurm_job_submit, slurm_job_modify
 function slurm_job_submit(job, parts, uid)
   if site_submit ~= nil then
     local answer = site_submit(job, parts, uid)
-    if answer ~= slurm.SUCCESS then return answer end
+    local code = tonumber(answer) -- Slurm accepts the job where a filter returns no number
+    if code ~= nil and code ~= slurm.SUCCESS then return answer end
   end
   local worked, problem = pcall(change, job) -- a fault of this file must refuse no job
   if not worked then slurm.log_info("skyrl-doctor: job_submit.lua: %s", tostring(problem)) end

@@ -48,7 +48,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def data(plan: "Plan") -> dict[str, Any]:
-    """The plan as JSON types, without secrets. `others` are written settings that no key of a run.toml stands for."""
+    """The plan as JSON types, without secrets. `others` are written settings that no key of a run.toml stands for.
+
+    `is_default`: the framework has this value without it.
+    """
     from skyrl_doctor.machine.redact import Redactor, secrets_of
 
     redact = Redactor((*_secrets(plan), *secrets_of(os.environ)))
@@ -66,7 +69,7 @@ def data(plan: "Plan") -> dict[str, Any]:
             for key, one in plan.values.items()
             if one.value is not None and not _has_parts(one.value)
         ],
-        "others": [_value(one.key, one, redact) for one in others],
+        "others": [{**_value(one.key, one, redact), "is_default": _is_default(plan, one)} for one in others],
         "problems": [redact(problem.message) for problem in plan.problems],
     }
 
@@ -75,6 +78,12 @@ def _is_read(plan: "Plan", other: "Value") -> bool:
     """Whether a setting has the same value under another name: `#SBATCH --nodes` beside trainer.nnodes."""
     found = plan.values.get(other.key)
     return found is not None and not found.unknown and found.value == other.value
+
+
+def _is_default(plan: "Plan", other: "Value") -> bool:
+    from skyrl_doctor.plan.dialects.verl import defaults
+
+    return plan.dialect.startswith("verl") and not other.unknown and defaults.is_default(other.name, other.value)
 
 
 def _secrets(plan: "Plan") -> Iterator[str]:

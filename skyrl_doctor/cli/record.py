@@ -65,13 +65,17 @@ def run(args: argparse.Namespace) -> int:
     try:
         directory = target_of_own_link(os.path.abspath(args.directory))
         collected = _collect(args.job, directory, args.limit) if args.job is not None else ""
-        keep_targets(args.targets, directory, os.environ)
+        left_out = keep_targets(args.targets, directory, os.environ)
         recorder.write(directory, about=about)
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
     print_line(
         f"recorded {recorder.size} answers{collected} in {args.directory}; secrets are replaced by tokens; check it before you send it"
     )
+    if args.targets:
+        print_line("of each target only the file itself is kept, not the files that it reads")
+    for number in left_out:  # a command line may hold a secret
+        print_line(f"target {number} is not kept, because it is not a file")
     return 0
 
 

@@ -34,7 +34,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="NAME|DIR", help="the model (default: ask)")
     parser.add_argument("--tasks", metavar="FILE", help="the training tasks, .parquet or .jsonl (default: ask)")
-    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of the trainer (default: ask)")
+    parser.add_argument(
+        "--gpus", type=int, metavar="N", help="GPUs of the trainer on all its nodes together (default: ask)"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.epilog = "Exit status: 0 written, 2 bad input. What changes the run is printed first, then what could not be carried over; the file has both as comments."
 
@@ -44,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.contracts.files import target_of_own_link, write_whole
 
+    if args.gpus is not None and args.gpus < 1:
+        raise UsageError(f"--gpus is {args.gpus}; give a whole number from 1")
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} exists; pass --force to overwrite it, or another FILE")
     made = _translated(args) if args.sources else Translated(_answers(args))
@@ -53,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
     print_lines(f"changes the run: {line}" for line in made.changes)
     print_lines(f"not carried over: {line}" for line in made.left)
-    changes = f", {len(made.changes)} changes of the run" if made.changes else ""
+    number = len(made.changes)
+    changes = f", {number} {'change' if number == 1 else 'changes'} of the run" if made.changes else ""
     left = f", {len(made.left)} not carried over" if made.left else ""
     print_line(f"{args.output} written: {len(made.values)} settings{changes}{left}")
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
@@ -83,11 +88,23 @@ def _translated(args: argparse.Namespace) -> "Translated":
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
         read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in GPUS))
     given = _given(args)
-    made = translate((*read, *(Read(key, key, value) for key, value in given.items())), others)
+    given |= _whole_nodes(args.gpus, {one.setting: one.value for one in read})
+    options = (Read(key, key, value, place="option") for key, value in given.items())
+    made = translate((*read, *options), others)
     values = {"model.path": MODEL, **made.values, **given}
     unsaid = (text for text in found["problems"] if not any(line.endswith(f": {text}") for line in made.left))
     left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
     return Translated(values, made.changes, left)
+
+
+def _whole_nodes(gpus: int | None, source: dict[str, object]) -> dict[str, object]:
+    """--gpus GPUs in all: as many nodes of the source's size as hold just these, else one node."""
+    each = source.get("slurm.gpus_per_node")
+    if gpus is None:
+        return {}
+    if isinstance(each, int) and 0 < each <= gpus and not gpus % each:
+        return {"slurm.nodes": gpus // each, "slurm.gpus_per_node": each}
+    return {"slurm.nodes": 1, "slurm.gpus_per_node": gpus}
 
 
 def _read_by_doctor(sources: list[str]) -> dict[str, Any]:
@@ -111,7 +128,7 @@ def _read(one: dict[str, Any]) -> "Read":
 
     line = "" if one["line"] is None else f":{one['line']}"
     place = f"{one['file']}{line}" if one["written"] else ""
-    return Read(one["setting"], one["name"], one["value"], one["unknown"], place)
+    return Read(one["setting"], one["name"], one["value"], one["unknown"], place, one.get("is_default", False))
 
 
 def _given(args: argparse.Namespace) -> dict[str, object]:
@@ -127,8 +144,6 @@ def _answers(args: argparse.Namespace) -> dict[str, object]:
     """The three values that a run needs: from the options, else asked for on a terminal."""
     from skyrl_train.contracts.errors import UsageError
 
-    if args.gpus is not None and args.gpus < 1:
-        raise UsageError(f"--gpus is {args.gpus}; give a whole number from 1")
     missing = [name for name in ("model", "tasks", "gpus") if getattr(args, name) is None]
     if missing and not sys.stdin.isatty():
         raise UsageError(f"no terminal to ask on; pass --from TARGET, or {', '.join(f'--{name}' for name in missing)}")

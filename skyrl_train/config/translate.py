@@ -34,7 +34,7 @@ _REASONS = {
 """Why a run.toml has no such value."""
 _CHANGES = re.compile(
     r"(?:^|\.)(?:lr|learning_rate|strategy|model_engine|engine|megatron|optim\.type|\w*nodes|\w*gpus\w*|\w*gpu_ids|\w*parallel\w*"
-    r"|dp|tp|pp|cp|ep|\w*reward\w*|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|\w*_files|\w*seq_len|(?:train_)?batch_size)"
+    r"|dp|tp|pp|cp|ep|\w*reward\w*(?!\.num_workers$)|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|(?<!eval\.)env\[\d+\]|env_class|\w*_files|\w*seq_len|(?:train_)?batch_size)"
     r"(?:$|[.\[])"
 )
 """Names of settings without which the run is another one: engine, GPUs, parallelism, learning rate, data, reward."""
@@ -42,13 +42,17 @@ _CHANGES = re.compile(
 
 @record
 class Read:
-    """A setting as it was read. `place` is where it is written, empty for a default of the framework."""
+    """A setting as it was read. `place` is where it is written, empty for a default of the framework.
+
+    `is_default`: it is written with the value that the framework has for it anyway.
+    """
 
     setting: str
     name: str
     value: object
     unknown: str = ""
     place: str = ""
+    is_default: bool = False
 
 
 @record
@@ -72,7 +76,7 @@ class _Left:
 
     @property
     def changes_the_run(self) -> bool:
-        return any(_CHANGES.search(name) for name in (self.one.setting, self.one.name))
+        return not self.one.is_default and any(_CHANGES.search(name) for name in (self.one.setting, self.one.name))
 
     def __str__(self) -> str:
         place = self.one.place or "default of the source"

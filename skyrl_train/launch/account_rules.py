@@ -54,11 +54,14 @@ def ask_controller() -> Controller:
 def objections(
     rules: Mapping[str, str], account: Choice | None, qos: Choice | None, ask: Callable[[], Controller]
 ) -> Iterator[Objection]:
-    """What the rules of a partition say of the job's account and qos. Slurm is asked only if they object."""
+    """What the rules of a partition say of the job's account and qos. Slurm is asked only if they object.
+
+    Names are compared without case, as Slurm makes an account's lower case.
+    """
     for chosen, kind in ((account, "Accounts"), (qos, "Qos")):
         allowed, denied = rules.get(f"Allow{kind}", "ALL"), rules.get(f"Deny{kind}", "")
-        is_outside = chosen is not None and allowed != "ALL" and chosen.value not in allowed.split(",")
-        if chosen is None or not (is_outside or (allowed == "ALL" and chosen.value in denied.split(","))):
+        is_outside = chosen is not None and allowed != "ALL" and not _is_among(chosen, allowed)
+        if chosen is None or not (is_outside or (allowed == "ALL" and _is_among(chosen, denied))):
             continue  # Slurm does not read the second list where there is a first one
         why = f"which allows {allowed}" if is_outside else "which denies it"
         made = _objection(
@@ -68,6 +71,10 @@ def objections(
         )
         if made:
             yield made
+
+
+def _is_among(chosen: Choice, names: str) -> bool:
+    return chosen.value.lower() in names.lower().split(",")
 
 
 def _objection(text: str, controller: Controller, *, may_inherit: bool) -> Objection | None:

@@ -21,6 +21,7 @@ LOGIN_LIMIT_S = 60.0
 DOCTOR = ("-m", "skyrl_doctor")
 NEEDLESS_AT_LOGIN = ("ENV001",)
 """Checks left out at login: ENV001 runs a compiler, is the slowest check, and only warns on a node that does not train."""
+NO_REASON = "its report is missing"
 
 
 def report_path(role: str, job_dir: str) -> str:
@@ -62,15 +63,15 @@ class LoginGate:
         self._child, self._report = child, report
         self._end_at = time.monotonic() + LOGIN_LIMIT_S
 
-    def refusal(self) -> str | None:
-        """Waits for the doctor; the refusal, or None if the configuration passed."""
+    def refusal(self) -> tuple[str, ...] | None:
+        """Waits for the doctor; a line for each reason of a refusal, or None if the configuration passed."""
         done = self._child.collect(max(0.1, self._end_at - time.monotonic()))
         if done.timed_out:
             raise UsageError(f"the login gate timed out after {LOGIN_LIMIT_S:g} s")
         if done.status not in (0, 1, 3):
             why = done.error_text.strip().removeprefix("skyrl-doctor preflight: ")
             raise UsageError(f"the login gate failed: {why[-400:]}")
-        return None if done.ok else "\n".join(error_lines(self._report)) or f"exit status {done.status}"
+        return None if done.ok else tuple(error_lines(self._report))
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def login(config: str, report: str, runtime_url: str | None = None) -> Iterator[
 
 def refusal(role: Role, job_dir: str) -> str:
     """The errors that the gate found, in one line."""
-    return "; ".join(error_lines(report_path(role, job_dir))) or "its report is missing"
+    return "; ".join(error_lines(report_path(role, job_dir))) or NO_REASON
 
 
 def error_lines(path: str) -> Iterator[str]:

@@ -63,9 +63,11 @@ def refuse(
         slices = [node_sizes.several_slices(one, *pair) for pair in nodes.items()] if judges_slices else []
         useless += slices[:1] if all(slices) else []
     if faults:
-        raise UsageError(f"nothing was submitted, because Slurm would never start it: {'; '.join(faults)}")
+        raise UsageError(
+            f"nothing was submitted, because Slurm would never start it: {'; '.join(dict.fromkeys(faults))}"
+        )
     if useless:
-        raise UsageError(f"nothing was submitted: {'; '.join(useless)}")
+        raise UsageError(f"nothing was submitted: {'; '.join(dict.fromkeys(useless))}")
 
 
 def _ask() -> str:

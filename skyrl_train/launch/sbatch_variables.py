@@ -40,10 +40,14 @@ def filled(options: Sequence[str], variables: Mapping[str, str]) -> Iterator[tup
     named = {spelling(option) for option in options}
     for name, (written, *others) in OPTIONS.items():
         value = variables.get(name)
-        is_set = value is not None and (value != "" or name == _MAY_BE_EMPTY)
-        if value is not None and is_set and named.isdisjoint((written, *others)):
+        if value is not None and _is_set(name, value) and named.isdisjoint((written, *others)):
             yield name, f"{written}={value}" if value else written
             named.add(written)
+
+
+def _is_set(name: str, value: str) -> bool:
+    """Whether the variable asks for something: empty, one that becomes an option does not."""
+    return value != "" or name == _MAY_BE_EMPTY or name not in OPTIONS
 
 
 def spelling(option: str) -> str:
@@ -58,7 +62,8 @@ def report(jobs: Iterable[tuple[str, Sequence[str]]], variables: Mapping[str, st
     for job, options in jobs:
         for name, option in filled(options, variables):
             used.setdefault(f"{name} as {option}", []).append(job)
-    unused = sorted(set(variables) - {text.partition(" ")[0] for text in used})
+    wanted = {name for name, value in variables.items() if _is_set(name, value)}
+    unused = sorted(wanted - {text.partition(" ")[0] for text in used})
     parts = [f"{text} ({' and '.join(names)})" for text, names in used.items()]
     if unused:
         parts.append(f"not used: {', '.join(unused)}; the configuration decides, and slurm.extra adds options")

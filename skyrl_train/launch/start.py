@@ -43,7 +43,7 @@ def dry_run(request: Request, *, say: Say, show: Callable[[str], object]) -> int
 def _checked(request: Request, say: Say) -> "LaunchPlan | None":
     """The plan; None if the doctor refused it. UsageError if something else is wrong. All reasons are said in one round."""
     plan, refusal, problems = _gated(request, say) if request.has_gate else _ungated(request, say)
-    for finding in (refusal or "").splitlines():  # one line each, so that `diagnose` recognises it
+    for finding in refusal or ():  # one line each, so that `diagnose` recognises it
         say(f"the login gate refused: {finding}")
     if not refusal and problems:
         for problem in problems[:-1]:
@@ -94,8 +94,11 @@ def _scripts(request: Request, plan: "LaunchPlan") -> str:
     return "".join(parts)
 
 
-def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, str | None, list[str]]":
-    """The plan, the doctor's refusal if there is one, and our own reasons. What the rules refuse, the doctor explains better."""
+def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, tuple[str, ...] | None, list[str]]":
+    """The plan, the doctor's refusal if there is one, and our own reasons.
+
+    What the rules refuse is left to the doctor, which explains it better, if it says anything.
+    """
     from skyrl_train.launch import gate
 
     with (
@@ -104,11 +107,14 @@ def _gated(request: Request, say: Say) -> "tuple[LaunchPlan | None, str | None, 
     ):
         _load_modules()
         plan, broken, problems = _planned(request, say)
+        own = [*([broken] if broken else []), *problems]
         try:
             refusal = doctor.refusal()
         except UsageError as error:  # it failed, or took too long
-            return None, None, [*problems, str(error)]
-    return plan, refusal, problems if refusal or not broken else [broken, *problems]
+            return None, None, [*own, str(error)]
+    if refusal is None:
+        return plan, None, own
+    return plan, refusal or (gate.NO_REASON,), problems if refusal else own
 
 
 def _load_modules() -> None:

@@ -138,6 +138,7 @@ def test_a_job_within_a_launch_writes_no_verdict_for_it(installed: Installed, tm
 OF_SITE = """
 function slurm_job_submit(job, parts, uid)
   if job.comment == "refuse" then slurm.user_msg("refused by the site") return slurm.ERROR end
+  if job.comment == "silent" then return end
   job.comment = "seen"
   return slurm.SUCCESS
 end
@@ -171,6 +172,8 @@ def test_a_site_with_a_filter_of_its_own_adds_ours_by_the_line_of_the_docs(insta
         job_id = installed.submit("--hold", *GPU, "--wrap", VLLM, at=base).stdout.strip()
         assert "by job_submit.lua" in installed.script(job_id)
         assert "Comment=seen" in installed.cluster.run("scontrol", "show", "job", job_id).stdout
+        silent = installed.submit("--hold", "--comment=silent", *GPU, "--wrap", VLLM, at=base).stdout.strip()
+        assert "by job_submit.lua" in installed.script(silent)  # Slurm takes a filter without an answer for a yes
         changes = {
             word: installed.cluster.run("scontrol", "update", f"JobId={job_id}", f"Comment={word}")
             for word in ("refuse", "other")

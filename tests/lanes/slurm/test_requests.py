@@ -77,7 +77,7 @@ def expected(request: JobRequest) -> Made:
     kind = f"{request.gpu_type}:" if request.gpu_type else ""
     return Made(
         request.partition.value if request.partition else DEFAULT_PARTITION,
-        request.account.value if request.account else NONE,
+        request.account.value.lower() if request.account else NONE,  # as Slurm writes it
         rounded(request.time_limit),
         request.memory_mib,
         request.cpus,
@@ -122,6 +122,7 @@ LAUNCHES: dict[str, tuple[str, dict[str, str]]] = {
     "SBATCH_GPUS": (PARTITION, {"SBATCH_GPUS": "2", "SBATCH_GPUS_PER_NODE": "2"}),
     "SBATCH_CPUS_PER_GPU": (PARTITION, {"SBATCH_CPUS_PER_GPU": "2"}),
     "SBATCH_ACCOUNT": (PARTITION, {"SBATCH_ACCOUNT": "them"}),
+    "an account in capitals": (f'{PARTITION}account = "Us"\n', {}),
     "SBATCH_ACCOUNT beside an account": (f'{PARTITION}account = "us"\n', {"SBATCH_ACCOUNT": "them"}),
     "SBATCH_ARRAY_INX": (PARTITION, {"SBATCH_ARRAY_INX": "0-3"}),
     "SBATCH_REQUEUE": (PARTITION, {"SBATCH_REQUEUE": "1"}),

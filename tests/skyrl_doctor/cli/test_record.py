@@ -55,3 +55,15 @@ def test_a_recording_states_no_verdict(tmp_path: Path) -> None:
         "format",
         "source",
     ]
+
+
+def test_what_is_left_out_of_a_configuration_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script, command = tmp_path / "run.sh", "python3 -m verl.trainer.main_ppo data.max_prompt_length=1"
+    script.write_text(f"{command}\n")
+    said = "of each target only the file itself is kept, not the files that it reads"
+    for target, expected in (
+        (str(script), [said]),
+        (command, [said, "target 1 is not kept, because it is not a file"]),
+    ):
+        assert dispatch(["record", str(tmp_path / str(len(expected))), target]) == 0
+        assert capsys.readouterr().out.splitlines()[1:] == expected

@@ -171,12 +171,51 @@ def test_an_engine_that_a_run_does_not_have_is_named_even_where_it_is_a_default(
         ("orchestrator.train.source[0].curriculum.gates.zero_advantage.type", False),
         ("actor_rollout_ref.rollout.multi_stage_wake_up", False),
         ("log.level", False),
+        ("orchestrator.train.env[0].id", True),
+        ("orchestrator.env[1].id", True),
+        ("orchestrator.eval.env[0].id", False),
+        ("environment.env_class", True),
+        ("reward_model.num_workers", False),
+        ("reward_model.reward_manager", True),
     ],
 )
 def test_what_changes_the_run_stands_apart(name: str, changes: bool) -> None:
     found = translate((TASKS,), (Read("other", name, 1, place="a:1"),))
     line = (f"a:1: {name} = 1: not translated",)
     assert (found.changes, found.left) == ((line, ()) if changes else ((), line))
+
+
+def test_a_default_that_the_source_writes_out_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "reward_model.enable={}",
+        "reward_model.reward_manager={}",
+        "actor_rollout_ref.rollout.data_parallel_size={}",
+    )
+    for values, count in ((("False", "naive", "1"), 0), (("True", "dapo", "2"), 3)):
+        written = " ".join(word.format(value) for word, value in zip(words, values, strict=True))
+        Path("train.sh").write_text(f"python3 -m verl.trainer.main_ppo data.train_files=t.parquet {written}\n")
+        assert dispatch(["init", "--from", "train.sh", "--force"]) == 0
+        shown = capsys.readouterr().out
+        assert (shown.count("changes the run: "), shown.count("not carried over: ")) == (count, 3 - count)
+
+
+@pytest.mark.parametrize("gpus", ["0", "-3"])
+@pytest.mark.parametrize("source", [(), ("--from", "train.sh")])
+def test_a_number_of_gpus_is_a_whole_number_from_1(
+    gpus: str, source: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("train.sh").write_text(SCRIPT)
+    assert dispatch(["init", *source, "--model", "m", "--tasks", "t.jsonl", "--gpus", gpus]) == 2
+    assert capsys.readouterr().err == f"skyrl-train init: --gpus is {gpus}; give a whole number from 1\n"
+    assert not Path("run.toml").exists()
+
+
+@pytest.mark.parametrize(("gpus", "nodes", "each"), [(1, 1, 1), (8, 1, 8), (12, 1, 12), (16, 2, 8), (24, 3, 8)])
+def test_the_gpus_that_are_asked_for_are_those_of_all_nodes(gpus: int, nodes: int, each: int) -> None:
+    Path("train.sh").write_text(SCRIPT)  # of two nodes with eight
+    assert dispatch(["init", "--from", "train.sh", "--gpus", str(gpus)]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())["slurm"]
+    assert (made["nodes"], made["gpus_per_node"]) == (nodes, each)
 
 
 PRIME = """

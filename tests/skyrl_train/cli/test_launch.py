@@ -56,7 +56,7 @@ def test_what_the_doctor_refuses_is_not(
     doctor(here, monkeypatch, "raise SystemExit(1)")
     assert launch(GOOD) == 78
     assert capsys.readouterr().err.splitlines() == [
-        "skyrl-train launch: the login gate refused: exit status 1",
+        "skyrl-train launch: the login gate refused: its report is missing",
         "skyrl-train launch: nothing was submitted",
     ]
     assert not Path("job").exists()
@@ -84,6 +84,16 @@ def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
     assert time.monotonic() - began < 300
     assert "timed out after 0.2 s" in capsys.readouterr().err
     assert not Path("job").exists()
+
+
+@pytest.mark.parametrize("failure", ["raise SystemExit(7)", "raise SystemExit(1)", "import time; time.sleep(600)"])
+def test_a_doctor_that_explains_nothing_hides_no_broken_rule(
+    failure: str, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(here, monkeypatch, failure)
+    monkeypatch.setattr(gate, "LOGIN_LIMIT_S", 0.2 if "sleep" in failure else 60)
+    launch(GOOD.replace("[model]", '[slurm]\ntrainer_time_limit = "9:00:00"\n[model]'))
+    assert "slurm.runtime_time_limit" in capsys.readouterr().err
 
 
 def test_what_the_login_gate_leaves_out_could_not_refuse() -> None:
@@ -142,7 +152,7 @@ def test_all_reasons_are_given_in_one_round(
     assert dispatch(["launch", "run.toml", "--job-dir", "taken", *words]) == (78 if gated else 2)
     shown = capsys.readouterr()
     expected = [
-        *(["the login gate refused: exit status 1"] if gated else []),
+        *(["the login gate refused: its report is missing"] if gated else []),
         "holds jobs.json of an earlier launch",
         "runtime_of_nobody, which the runtime needs (extra runtime)",
         "data.train_files is empty",

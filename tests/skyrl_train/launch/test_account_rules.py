@@ -65,6 +65,9 @@ def test_a_controller_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> N
         (DENIES, BARE, []),
         (DENIES, ENFORCING, []),
         ("AllowAccounts=us DenyAccounts=us", OLD, []),
+        ("AllowAccounts=US", OLD, []),
+        ("AllowAccounts=ALL DenyAccounts=US", OLD, [Objection(text=DENIED)]),
+        ("AllowQos=Low", OLD, []),
         (QOS, OLD, [Objection(text=NO_QOS)]),
         (QOS, NEW, [Objection(text=NO_QOS)]),
         (QOS, BARE, []),
@@ -73,6 +76,15 @@ def test_a_controller_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_what_the_rules_say(line: str, controller: Controller, expected: list[Objection]) -> None:
     assert told(line, controller) == expected
+
+
+def test_an_account_in_capitals() -> None:
+    """Slurm makes it lower case, in a job and in the rules of a partition: seen on a real 22.05."""
+    rules = {"PartitionName": "p", "AllowAccounts": "us"}
+    assert list(objections(rules, Choice("slurm.account", "US"), None, lambda: OLD)) == []
+    assert [one.text for one in objections(rules, Choice("slurm.account", "ML"), None, lambda: OLD)] == [
+        "slurm.account = 'ML' may not use partition p, which allows us"
+    ]
 
 
 def test_slurm_is_asked_only_if_the_rules_object() -> None:

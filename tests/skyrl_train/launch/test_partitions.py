@@ -162,6 +162,12 @@ def test_a_partition_that_slurm_does_not_have() -> None:
     assert said("", gpu_partition="gpus") == ""
 
 
+def test_what_refuses_both_jobs_is_said_once() -> None:
+    text = "slurm.account = 'x' may not use partition gpu, which allows lab,ai"
+    limits = {"trainer_time_limit": "4:00:00", "runtime_time_limit": "4:00:00"}
+    assert said(cpu_partition="gpu", gpu_partition="gpu", account="x", **limits).partition("start it: ")[2] == text
+
+
 def test_a_warning_that_would_come_at_once() -> None:
     assert said("", trainer_time_limit="5", signal_before_end_s=300).endswith(
         "slurm.signal_before_end_s = 300, but slurm.trainer_time_limit = 5 is only 300 s, so the warning would come at once; use at most 150"

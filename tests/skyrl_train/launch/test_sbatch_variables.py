@@ -86,6 +86,9 @@ def test_one_line_says_what_becomes_of_them() -> None:
             "not used: SBATCH_GRES, SBATCH_QOS, SBATCH_TIMELIMIT; the configuration decides, and slurm.extra adds options"
         )
     ]
+    assert said({"SBATCH_ACCOUNT": "", "SBATCH_QOS": "", "SBATCH_GRES": ""}) == [
+        "sbatch's variables: not used: SBATCH_GRES; the configuration decides, and slurm.extra adds options"
+    ]
     assert said({"SBATCH_ACCOUNT": "lab"}) == [
         "sbatch's variables: SBATCH_ACCOUNT as --account=lab (runtime and trainer)"
     ]

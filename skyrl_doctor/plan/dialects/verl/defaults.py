@@ -32,6 +32,23 @@ def shipped(engine: str) -> Defaults:
     return Defaults(dict(flat(made.tree)), f"default of verl {TRAINER_VERSION}")
 
 
+def is_default(key: str, value: object) -> bool:
+    """Whether main_ppo has this value for the key by itself, in the newest release that has a value for it."""
+    for release in releases():
+        entry = release.entries.get(MAIN)
+        default = _of_release(release.version).get(key) if entry else None
+        if default is not None:
+            return bool(default == value)
+    return False
+
+
+@functools.cache
+def _of_release(version: str) -> Mapping[str, Any]:
+    found = next(one for one in releases() if one.version == version)
+    folder, name = found.entries[MAIN]
+    return dict(flat(compose(Search(((found, folder),)), name, []).tree))
+
+
 def flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The values of nested tables by dotted key."""
     for name, value in tree.items():
