@@ -19,6 +19,8 @@ CHUNK = 1024
 """logprobs_chunk_size: the tokens of each sequence whose entropy is computed at once."""
 MEGATRON_CHUNK = 256
 """vocab_entropy_chunk_size 0: as many tokens as take 512 MiB, for a vocabulary of 150,000 on one GPU."""
+MEGATRON_CHUNK_MB = 512
+"""The default of vocab_entropy_chunk_memory_mb."""
 
 
 def skyrl_job(values: Mapping[str, object]) -> Job:
@@ -95,11 +97,11 @@ def _trained(keys: Keys, job: Job, trainer: str, policy: str, *, strategy: str =
     table = own(policy, "megatron_config")
     kept = job.param_offload, job.optimizer_offload
     megatron = as_megatron(keys, job, table)
-    chunk = or_default(keys.integer(own(trainer, "vocab_entropy_chunk_size")), 0) or MEGATRON_CHUNK
+    entropy_chunk = _megatron_chunk(keys, own(trainer, "vocab_entropy_chunk"))
     fused = keys.flag(own(trainer, "fused_lm_head_logprob"))
     megatron = replace(megatron, fused_kernels="torch" if fused else None)
     return replace(
-        megatron if job.framework == "sft" else _with_entropy(keys, megatron, chunk),
+        megatron if job.framework == "sft" else _with_entropy(keys, megatron, entropy_chunk),
         gradient_checkpointing=keys.text(f"{table}.transformer_config_kwargs.recompute_granularity") != "selective",
         param_offload=kept[0],
         grad_offload=kept[0],
@@ -107,7 +109,16 @@ def _trained(keys: Keys, job: Job, trainer: str, policy: str, *, strategy: str =
     )
 
 
-def _with_entropy(keys: Keys, job: Job, chunk: int) -> Job:
+def _megatron_chunk(keys: Keys, name: str) -> int | None:
+    """The tokens of a chunk of the entropy; None if it is not computed in chunks."""
+    if keys.is_null(f"{name}_size"):
+        return None
+    size = or_default(keys.integer(f"{name}_size"), 0)
+    memory = or_default(keys.integer(f"{name}_memory_mb"), MEGATRON_CHUNK_MB)
+    return size or max(1, MEGATRON_CHUNK * memory // MEGATRON_CHUNK_MB)
+
+
+def _with_entropy(keys: Keys, job: Job, chunk: int | None) -> Job:
     """SkyRL computes the entropy in the update alone, in chunks, and without a gradient unless it is in the loss
     (skyrl/backends/skyrl_train/workers/worker.py)."""
     return replace(

@@ -13,7 +13,7 @@ from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
 REF, C = "actor_rollout_ref.ref", "critic"
 LENGTHS = ("data.max_prompt_length", "data.max_response_length")
 LEGACY = ".".join(("trainer", "use_legacy_worker_impl"))  # of verl 0.5 to 0.7
-PADDED, PACKED = Span("", "0.8.0"), Span("0.8.0")
+PADDED, PACKED, V1 = Span("", "0.8.0"), Span("0.8.0", "0.9.0"), Span("0.9.0")
 
 
 def _uses_actor(own: Own) -> bool:
@@ -34,13 +34,28 @@ def _uses_critic(own: Own) -> bool:
     return has_critic(own) and own(f"{C}.use_dynamic_bsz") is True
 
 
-_LIMITS: tuple[tuple[str, str, Callable[[Own], bool]], ...] = (
+def _uses_critic_of_v1(own: Own) -> bool:
+    """Since 0.9 the trainer is V1 unless `trainer.use_v1` is off; its critic is trained with the limit of inference."""
+    return _uses_critic(own) and own("trainer.use_v1") is not False
+
+
+def _uses_critic_of_v0(own: Own) -> bool:
+    return _uses_critic(own) and own("trainer.use_v1") is False
+
+
+_Limit = tuple[str, str, Callable[[Own], bool]]
+_LIMITS: tuple[_Limit, ...] = (
     (f"{A}.ppo_max_token_len_per_gpu", A, _uses_actor),
     (f"{R}.log_prob_max_token_len_per_gpu", A, _uses_rollout),
     (f"{REF}.log_prob_max_token_len_per_gpu", REF, _uses_reference),
     (f"{C}.ppo_max_token_len_per_gpu", C, _uses_critic),
 )
 """Each limit, the table of the model that it is for, and whether the run uses it."""
+_SINCE_V1: tuple[_Limit, ...] = (
+    *_LIMITS[:-1],
+    (f"{C}.ppo_infer_max_token_len_per_gpu", C, _uses_critic_of_v1),
+    (f"{C}.ppo_max_token_len_per_gpu", C, _uses_critic_of_v0),
+)
 
 
 def _parallel(own: Own, model: str) -> int | None:
@@ -69,6 +84,9 @@ def _judge(
             return
         if limit * parallel >= prompt + response or limit < 1 or own(LEGACY) == "disable":
             return
+        first, _, updates = _LIMITS[0]
+        if key != first and limit == own(first) and updates(own):
+            return  # verl's defaults take the actor's value, which is the one to change
         least = -(-(prompt + response) // parallel)
         room = f"{limit} tokens" if parallel == 1 else f"{limit} tokens x {parallel} GPUs of a sequence"
         when = "every step" if is_padded else f"the first sequence of more than {limit * parallel} tokens"
@@ -83,9 +101,10 @@ def _judge(
 
 
 def _rules() -> Iterator[Rule]:  # FIX(CFG012)
-    for key, model, is_used in _LIMITS:
-        yield Rule((key, *LENGTHS), _judge(key, model, is_used, is_padded=True), PADDED)
-        yield Rule((key, *LENGTHS), _judge(key, model, is_used, is_padded=False), PACKED, is_certain=False)
+    for span, limits in ((PADDED, _LIMITS), (PACKED, _LIMITS), (V1, _SINCE_V1)):
+        padded = span is PADDED
+        for key, model, is_used in limits:
+            yield Rule((key, *LENGTHS), _judge(key, model, is_used, is_padded=padded), span, is_certain=padded)
 
 
 TOKEN_RULES = tuple(_rules())

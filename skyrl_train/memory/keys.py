@@ -36,6 +36,10 @@ class Keys:
         """Whether a table or a key in it is set."""
         return self.raw(prefix) is not None or any(key.startswith(f"{prefix}.") for key in self._values)
 
+    def is_null(self, name: str) -> bool:
+        """Whether the key is written without a value."""
+        return name in self._values and self.raw(name) is None
+
     def integer(self, *names: str) -> int | None:
         found = self.raw(*names)
         if found is None:

@@ -18,8 +18,10 @@ _OTHER = re.compile(
     r"|audio|omni|vl|vision|eagle\d?|draft|pruned|moe|next|tiny|mini|layers?|a\d+(?:\.\d+)?b)(?:-|$)"
 )
 """Words that make another shape of the same family and size."""
-_OWN_LENGTH = re.compile(r"-(?:vl|math|coder|long|\d{4}|\d+[km])(?:-|$)")
-"""Words of variants whose context has another length than that of their family."""
+_HAS_LENGTH = re.compile(
+    r"qwen-?2\.5-[\d.]+b-instruct|qwen-?3-[\d.]+b(?:-a\d+b)?|(?:meta-)?llama-?[23](?:\.\d)?-\d+b(?:-instruct|-chat)?"
+)
+"""The public names whose context is the one of the table. Bases, distilled and trained models have contexts of their own."""
 _PLACES = re.compile(r"snapshots|[0-9a-f]{40}|(?:checkpoint|global_?step|step|epoch|iter)[-_]?\d*|actor|critic|huggingface|hf|model|weights|final|latest|best|last|main")  # fmt: skip
 """Names of folders that say nothing of the model in them."""
 _HUB = re.compile(r"models--[^/]*?--")
@@ -96,7 +98,7 @@ def _config(part: str) -> Mapping[str, Any] | None:
         rest = part[found.end() :]
         shape = _of_size(found, sizes)
         if shape is not None and not _OTHER.search(rest):
-            known = shape if _OWN_LENGTH.search(part) is None else _without_length(shape)
+            known = shape if _HAS_LENGTH.fullmatch(part) else _without_length(shape)
             return {"model_type": kind, "architectures": [architecture], **known}
     return None
 

@@ -94,16 +94,29 @@ def test_a_dynamic_batch_holds_one_sequence(version: str, words: tuple[str, ...]
     [
         (f"{R}.log_prob_max_token_len_per_gpu", ()),
         (f"{REF}.log_prob_max_token_len_per_gpu", (f"{A}.use_kl_loss=True",)),
-        ("critic.ppo_max_token_len_per_gpu", (*CRITIC, "critic.use_dynamic_bsz=True")),
+        ("critic.ppo_max_token_len_per_gpu", (*CRITIC, "critic.use_dynamic_bsz=True", "trainer.use_v1=False")),
+        ("+critic.ppo_infer_max_token_len_per_gpu", (*CRITIC, "critic.use_dynamic_bsz=True")),
     ],
 )
 def test_each_token_limit_is_compared_where_the_run_uses_it(key: str, words: tuple[str, ...]) -> None:
     def told(*more: str) -> list[str]:
         findings = found("CFG012", verl(*TOKENS, f"{key}=1000", *more, version="0.9.1"))
-        return [one.remedy.settings[key] for one in findings if one.remedy and key in one.remedy.settings]
+        plain = key.lstrip("+")
+        return [one.remedy.settings[plain] for one in findings if one.remedy and plain in one.remedy.settings]
 
     assert told(*words) == ["3072"]
     assert told(f"{R}.log_prob_use_dynamic_bsz=False") == []
+
+
+def test_the_v1_trainer_does_not_read_the_limit_of_the_critics_update() -> None:
+    words = (*TOKENS, *CRITIC, "critic.use_dynamic_bsz=True", "critic.ppo_max_token_len_per_gpu=1000")
+    assert found("CFG012", verl(*words, version="0.9.1")) == []
+    assert len(found("CFG012", verl(*words, version="0.8.0"))) == 1
+
+
+def test_a_limit_that_others_take_over_is_one_finding() -> None:
+    words = (*TOKENS, f"{LIMIT}=1000", f"{A}.use_kl_loss=True")
+    assert [one.location.key for one in found("CFG012", verl(*words, version="0.9.1")) if one.location] == [LIMIT]
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,14 @@ def test_skyrls_megatron() -> None:
         ({"trainer.remove_microbatch_padding": False, "trainer.micro_train_batch_size_per_gpu": 8}, False, 8 * 1024),
         ({"trainer.strategy": "megatron"}, False, 256),
         ({"trainer.strategy": "megatron", "trainer.vocab_entropy_chunk_size": 64}, False, 64),
+        ({"trainer.strategy": "megatron", "trainer.vocab_entropy_chunk_size": "null"}, False, None),
+        ({"trainer.strategy": "megatron", "trainer.vocab_entropy_chunk_size": None}, False, None),
+        ({"trainer.strategy": "megatron", "trainer.vocab_entropy_chunk_memory_mb": 2048}, False, 1024),
     ],
 )
-def test_skyrls_entropy_is_a_figure_of_the_update(settings: dict[str, object], gradient: bool, chunk: int) -> None:
+def test_skyrls_entropy_is_a_figure_of_the_update(
+    settings: dict[str, object], gradient: bool, chunk: int | None
+) -> None:
     job = skyrl_job({"trainer.policy.model.path": "Qwen/Qwen3-8B", **settings})
     assert (job.entropy, job.entropy_gradient, job.entropy_chunk) == (True, gradient, chunk)
     assert not job.log_prob_entropy

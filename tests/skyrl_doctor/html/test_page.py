@@ -256,7 +256,9 @@ def test_the_page_counts_as_the_terminal_does(tmp_path: Path, capsys: pytest.Cap
     assert dispatch([*asked, "-v"]) == 1
     text = capsys.readouterr().out
     assert dispatch([*asked, "--format", "json", "--output", str(tmp_path / "found.json")]) == 1
-    (counted,) = re.findall(r"^verdict: fail \((.*?); (\d+) do not apply here", " ".join(text.split("\n         ")), re.MULTILINE)
+    (counted,) = re.findall(
+        r"^verdict: fail \((.*?); (\d+) do not apply here", " ".join(text.split("\n         ")), re.MULTILINE
+    )
     wanted = f"{counted[0]}, {counted[1]} skipped"
     assert re.findall(r"> (\d+ passed, [^<]*)<", page_of(tmp_path / "found.json")) == [wanted]
 

@@ -102,7 +102,29 @@ def test_the_parameters_that_a_token_passes(name: str) -> None:
     ],
 )
 def test_the_last_part_of_a_name_or_a_path_decides(name: str) -> None:
-    assert known_config(name) == known_config("Qwen/Qwen3-8B") is not None
+    public = known_config("Qwen/Qwen3-8B") or {}
+    found = known_config(name) or {}
+    assert {**public, **found} == public
+    assert set(public) - set(found) <= {"max_position_embeddings"}
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        ("Qwen/Qwen3-8B", 40960),
+        ("Qwen/Qwen3-30B-A3B", 40960),
+        ("Qwen/Qwen2.5-7B-Instruct", 32768),
+        ("meta-llama/Llama-3.1-8B-Instruct", 131072),
+        ("Qwen/Qwen2.5-7B", None),
+        ("Qwen/Qwen3-8B-Base", None),
+        ("Qwen/Qwen3-4B-Instruct-2507", None),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", None),
+        ("agentica-org/DeepScaleR-1.5B-Preview", None),
+        ("agentica-org/DeepCoder-14B-Preview", None),
+    ],
+)
+def test_only_a_public_name_tells_the_context(name: str, length: int | None) -> None:
+    assert (known_config(name) or {"max_position_embeddings": 0}).get("max_position_embeddings") == length
 
 
 @pytest.mark.parametrize(
