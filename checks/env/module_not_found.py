@@ -59,9 +59,10 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"^(?:\w+\.)*(?:ImportError: {1,2})?\w{1,80} requires the (?P<module>(?!FlashAttention|Flash Attention)[\w .-]{1,40}?) library but it was not found in your environment",
+        pattern=r"^(?:[\w.]{1,80}: {1,2})?\w{1,80} requires the (?P<module>[\w .-]{1,40}?) library but it was not found in your environment",
         sample="AutoVideoProcessor requires the Torchvision library but it was not found in your environment. Check out the instructions on the",
         explain="transformers does not find the package of {module}, which this model or processor needs",
+        unless=r"requires the Flash ?Attention",
         remedy="Install the package of {module} into the interpreter that the traceback shows; torchvision must be the release that belongs to the installed torch.",
         versions="transformers",
         last_resort=True,

@@ -121,7 +121,6 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=REMEDY,
         versions="ray 1",
-        at_least=2,
         last_resort=True,
         passing=True,
     ),

@@ -30,7 +30,7 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b(?=$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?=\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
         explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
         remedy=ACCESS,

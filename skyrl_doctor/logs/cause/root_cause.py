@@ -208,7 +208,8 @@ def _is_survived(
     if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
     last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))
-    steps = [scan.steps[0] for scan in scans if len(scan.steps) == SURVIVED_STEPS]
+    enough = 1 if hit.failure.signature.passing else SURVIVED_STEPS
+    steps = [scan.steps[-enough] for scan in scans if len(scan.steps) >= enough]
     return any(_is_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
 
 
