@@ -90,21 +90,29 @@ def _translated(args: argparse.Namespace) -> "Translated":
     given = _given(args)
     given |= _whole_nodes(args.gpus, {one.setting: one.value for one in read})
     options = (Read(key, key, value, place="option") for key, value in given.items())
-    made = translate((*read, *options), others)
+    made = translate((*(one for one in read if one.setting not in given), *options), others)
     values = {"model.path": MODEL, **made.values, **given}
-    unsaid = (text for text in found["problems"] if not any(line.endswith(f": {text}") for line in made.left))
+    settled = tuple(f"{one.name} = " for one in read if one.setting in given)
+    problems = (text for text in found["problems"] if not text.startswith(settled))
+    unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in made.left))
     left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
     return Translated(values, made.changes, left)
 
 
 def _whole_nodes(gpus: int | None, source: dict[str, object]) -> dict[str, object]:
-    """--gpus GPUs in all: as many nodes of the source's size as hold just these, else one node."""
+    """--gpus GPUs in all: on one node, or on as many nodes of the source's size as hold just these."""
+    from skyrl_train.contracts.errors import UsageError
+
     each = source.get("slurm.gpus_per_node")
     if gpus is None:
         return {}
-    if isinstance(each, int) and 0 < each <= gpus and not gpus % each:
-        return {"slurm.nodes": gpus // each, "slurm.gpus_per_node": each}
-    return {"slurm.nodes": 1, "slurm.gpus_per_node": gpus}
+    if not isinstance(each, int) or not 0 < each < gpus:
+        return {"slurm.nodes": 1, "slurm.gpus_per_node": gpus}
+    if gpus % each:
+        raise UsageError(
+            f"--gpus is {gpus}, which fills no whole nodes; the source has {each} GPUs on a node: pass a multiple of {each}, or fewer"
+        )
+    return {"slurm.nodes": gpus // each, "slurm.gpus_per_node": each}
 
 
 def _read_by_doctor(sources: list[str]) -> dict[str, Any]:

@@ -51,6 +51,9 @@ _LIMITS: tuple[_Limit, ...] = (
     (f"{C}.ppo_max_token_len_per_gpu", C, _uses_critic),
 )
 """Each limit, the table of the model that it is for, and whether the run uses it."""
+_ACTOR = _LIMITS[0][0]
+_TAKEN_OVER = frozenset(key for key, _, _ in _LIMITS[1:3])
+"""The limits whose default is the actor's."""
 _SINCE_V1: tuple[_Limit, ...] = (
     *_LIMITS[:-1],
     (f"{C}.ppo_infer_max_token_len_per_gpu", C, _uses_critic_of_v1),
@@ -75,18 +78,23 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_too_small(own: Own, key: str, model: str) -> bool:
+    """Whether a limit is known to be below the longest sequence."""
+    limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model)
+    if not (_is_count(limit) and _is_count(prompt) and _is_count(response)) or parallel is None:
+        return False
+    return limit >= 1 and limit * parallel < prompt + response
+
+
 def _judge(
     key: str, model: str, is_used: Callable[[Own], bool], *, is_padded: bool
 ) -> Callable[[Own], Iterator[Refusal]]:
     def judge(own: Own) -> Iterator[Refusal]:
-        limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model)
-        if not (_is_count(limit) and _is_count(prompt) and _is_count(response)) or parallel is None or not is_used(own):
+        if not _is_too_small(own, key, model) or not is_used(own) or own(LEGACY) == "disable":
             return
-        if limit * parallel >= prompt + response or limit < 1 or own(LEGACY) == "disable":
-            return
-        first, _, updates = _LIMITS[0]
-        if key != first and limit == own(first) and updates(own):
-            return  # verl's defaults take the actor's value, which is the one to change
+        limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model) or 1
+        if key in _TAKEN_OVER and limit == own(_ACTOR) and _uses_actor(own) and _is_too_small(own, _ACTOR, A):
+            return  # the actor's limit is the one to change
         least = -(-(prompt + response) // parallel)
         room = f"{limit} tokens" if parallel == 1 else f"{limit} tokens x {parallel} GPUs of a sequence"
         when = "every step" if is_padded else f"the first sequence of more than {limit * parallel} tokens"

@@ -119,6 +119,21 @@ def test_a_limit_that_others_take_over_is_one_finding() -> None:
     assert [one.location.key for one in found("CFG012", verl(*words, version="0.9.1")) if one.location] == [LIMIT]
 
 
+def test_a_limit_that_is_enough_for_the_actor_alone_is_found_for_the_others() -> None:
+    words = (*TOKENS, f"{LIMIT}=1000", f"{A}.use_kl_loss=True", f"{A}.fsdp_config.ulysses_sequence_parallel_size=4")
+    told = {one.location.key for one in found("CFG012", verl(*words, version="0.9.1")) if one.location}
+    assert LIMIT not in told
+    assert f"{REF}.log_prob_max_token_len_per_gpu" in told
+
+
+def test_the_critics_own_limit_is_told_beside_the_actors() -> None:
+    limits = (f"{LIMIT}=1000", "critic.ppo_max_token_len_per_gpu=1000", "critic.use_dynamic_bsz=True")
+    told = [
+        one.location.key for one in found("CFG012", verl(*TOKENS, *CRITIC, *limits, version="0.8.0")) if one.location
+    ]
+    assert sorted(told) == sorted([LIMIT, "critic.ppo_max_token_len_per_gpu"])
+
+
 @pytest.mark.parametrize(
     ("before", "count"),
     [

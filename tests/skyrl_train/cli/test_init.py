@@ -210,12 +210,25 @@ def test_a_number_of_gpus_is_a_whole_number_from_1(
     assert not Path("run.toml").exists()
 
 
-@pytest.mark.parametrize(("gpus", "nodes", "each"), [(1, 1, 1), (8, 1, 8), (12, 1, 12), (16, 2, 8), (24, 3, 8)])
+@pytest.mark.parametrize(("gpus", "nodes", "each"), [(1, 1, 1), (8, 1, 8), (16, 2, 8), (24, 3, 8)])
 def test_the_gpus_that_are_asked_for_are_those_of_all_nodes(gpus: int, nodes: int, each: int) -> None:
     Path("train.sh").write_text(SCRIPT)  # of two nodes with eight
     assert dispatch(["init", "--from", "train.sh", "--gpus", str(gpus)]) == 0
     made = tomllib.loads(Path("run.toml").read_text())["slurm"]
     assert (made["nodes"], made["gpus_per_node"]) == (nodes, each)
+
+
+def test_gpus_that_fill_no_whole_nodes_of_the_source_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text(SCRIPT)
+    assert dispatch(["init", "--from", "train.sh", "--gpus", "12"]) == 2
+    assert "the source has 8 GPUs on a node: pass a multiple of 8, or fewer" in capsys.readouterr().err
+
+
+def test_what_an_option_settles_is_no_problem_of_the_source(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text("python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=$GPUS\n")
+    assert dispatch(["init", "--from", "train.sh", "--gpus", "8"]) == 0
+    assert "$GPUS" not in capsys.readouterr().out
+    assert "$GPUS" not in Path("run.toml").read_text()
 
 
 PRIME = """
