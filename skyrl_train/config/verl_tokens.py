@@ -83,7 +83,7 @@ def _is_too_small(own: Own, key: str, model: str) -> bool:
     limit, prompt, response, parallel = own(key), *(own(name) for name in LENGTHS), _parallel(own, model)
     if not (_is_count(limit) and _is_count(prompt) and _is_count(response)) or parallel is None:
         return False
-    return limit >= 1 and limit * parallel < prompt + response
+    return bool(limit >= 1 and limit * parallel < prompt + response)
 
 
 def _judge(
