@@ -63,13 +63,19 @@ def find_scripts(machine: Machine, config: SlurmConfig) -> dict[str, str]:
 
 
 def _candidates(machine: Machine, paths: Sequence[str], name: str) -> Iterator[str]:
-    """The paths with this name, then those that a script of the site calls."""
+    """The paths with this name that are ours, then those that a script of the site calls."""
     programs = [program for path in paths for program in _programs(machine, path)]
-    yield from (program for program in programs if posixpath.basename(program) == name)
+    yield from (path for path in programs if posixpath.basename(path) == name and _may_be_ours(machine, path))
     for program in programs:
         called = re.search(rf"^[^#\n]*?(/[\w./-]+/{re.escape(name)})\b", _text(machine, program), re.MULTILINE)
         if called:
             yield called[1]
+
+
+def _may_be_ours(machine: Machine, path: str) -> bool:
+    """Not a site's own script under the same name: ours read common.sh."""
+    text = _text(machine, path)
+    return not text or "common.sh" in text
 
 
 def _programs(machine: Machine, path: str) -> list[str]:
@@ -103,7 +109,7 @@ def exists(machine: Machine, path: str) -> bool:
 def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]:
     for hook in HOOKS:
         if hook not in scripts:
-            yield skipped(hook, f"slurm.conf does not name {HOOKS[hook]}")
+            yield skipped(hook, f"slurm.conf does not name our {HOOKS[hook]}")
             continue
         yield _reachable(machine, hook, scripts[hook], executable=True)
     for directory in sorted({posixpath.dirname(path) for path in scripts.values()}):

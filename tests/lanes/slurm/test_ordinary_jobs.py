@@ -42,6 +42,30 @@ BATCH: dict[str, tuple[str, tuple[str, ...]]] = {
     "input": ("#!/bin/bash\ncat\nenv\n", ("--input=/etc/hostname",)),
     "login shell": ("#!/bin/bash -l\nenv\n", ()),
     "words of ours": (BASH, ("--comment=vllm serve", "--job-name=skyrl-trainer")),
+    "requeue": (
+        f'{BASH}touch turn\n[ -n "$SLURM_RESTART_COUNT" ] || scontrol requeue $SLURM_JOB_ID || exit 3\nsleep 2\n',
+        ("--requeue",),
+    ),
+    "after another": (BASH, ("--dependency=singleton", "--job-name=plain")),
+    "array, one at a time": (f"{BASH}exit $SLURM_ARRAY_TASK_ID\n", ("--array=0,2,5%1",)),
+    "array of slices": (BASH, ("--array=0-1", *GPU)),
+    "overlap": (f"{BASH}srun --overlap -n1 env\nsrun --overlap -n1 sh -c 'exit 2' & wait $!\n", ()),
+    "overlap of a slice": (f"{BASH}srun --overlap -n1 env\nsrun -n1 --gres=none env\n", GPU),
+    # Without us too, srun gives the tasks of the first part the partition of the second, at times.
+    "steps of parts": (
+        "#!/bin/bash\nsrun --het-group=0,1 env -u SLURM_JOB_PARTITION\n",
+        ("--ntasks=1", ":", "--ntasks=1", ON_GPU),
+    ),
+    "programs": (
+        "#!/bin/bash\nprintf '0 env\\n1 sh -c \"exit 3\"\\n' >programs\nsrun -n2 --overcommit --multi-prog programs\n",
+        (),
+    ),
+    "python": (
+        "#!/usr/bin/python3\nimport os, sys\nprint(*map('='.join, os.environ.items()), sep='\\n')\nsys.exit(8)\n",
+        GPU,
+    ),
+    "cancels itself": (f"{BASH}scancel $SLURM_JOB_ID\nsleep 60\n", ("--no-requeue",)),
+    "cores": (f"{BASH}nproc\n", ("--cpus-per-task=2", "--mem=100M", "--exclusive=user", "--nice=5")),
     "own device": (f"export CUDA_VISIBLE_DEVICES=0\n{BASH}".replace("export", "#!/bin/bash\nexport", 1), GPU),
 }
 STEPS: dict[str, tuple[str, ...]] = {
@@ -51,6 +75,21 @@ STEPS: dict[str, tuple[str, ...]] = {
     "slice": ("srun", *GPU, "env"),
     "slices": ("srun", ON_GPU, "--gres=gpu:2", "env"),
     "few variables": ("srun", "--export=NONE", "/usr/bin/env"),
+    "labels": (
+        "srun",
+        "--label",
+        "--unbuffered",
+        "-n2",
+        "--overcommit",
+        "sh",
+        "-c",
+        "echo $SLURM_STEP_ID; exit $SLURM_PROCID",
+    ),
+    "killed": ("srun", "--kill-on-bad-exit=1", "sh", "-c", "kill -15 $$"),
+    "own environment": ("srun", "--export=ALL,MINE=1", "--job-name=mine", "env"),
+    "slice of a task": ("srun", ON_GPU, "--ntasks=1", "--gpus-per-task=1", "env"),
+    "allocation of a slice": ("salloc", "--quiet", *GPU, "srun", "--overlap", "env"),
+    "allocation that fails": ("salloc", "--quiet", "sh", "-c", "exit 9"),
     "allocation": ("salloc", "--quiet", "srun", "env"),
     "absent": ("srun", "/nowhere"),
     "terminal": ("srun", "--pty", "/usr/bin/env"),
@@ -73,6 +112,7 @@ def comparable(text: str, job_ids: list[str]) -> list[str]:
     text = re.sub(r"(MIG-a{8}-0000-0000-0000-00000000000)[12](?!,)", r"\1N", text)
     text = re.sub(r"(SLURM_(?:JOB|STEP)_GPUS=)\d$", r"\1N", text, flags=re.MULTILINE)
     text = re.sub(r"srun: (?:Job JOB step creation temporarily disabled.*|Step created for job JOB)\n", "", text)
+    text = re.sub(r"CANCELLED AT \S+", "CANCELLED", text)
     text = re.sub(r"srun: job JOB (?:queued and waiting for|has been allocated) resources\n", "", text)
     text = re.sub(r"srun: error: (\w+): task \d+", r"srun: error: \1: task", text)
     return sorted(text.splitlines())
@@ -85,6 +125,7 @@ def jobs_of_a_user(installed: Installed, at: Path) -> Iterator[tuple[str, object
         place = at / name.replace(" ", "_")
         place.mkdir(mode=0o777, exist_ok=True)
         place.chmod(0o777)
+        (place / "turn").unlink(missing_ok=True)
         last = ()
         if script:
             (place / "job.sh").write_text(script)
@@ -92,6 +133,8 @@ def jobs_of_a_user(installed: Installed, at: Path) -> Iterator[tuple[str, object
         done = cluster.run(*USER, "sbatch", "--parsable", "--output=out.%a", *words, *last, cwd=place)
         assert done.returncode == 0, (name, done.stderr)
         submitted[name] = done.stdout.strip()
+    wait_until(lambda: cluster.job(submitted["requeue"]).state == "PENDING" and (at / "requeue" / "turn").exists())
+    cluster.start_again(submitted["requeue"])
     for name, words in STEPS.items():
         done = cluster.run(*USER, *words, cwd=at)
         ids = sorted(set(re.findall(r"SLURM_JOB_ID=(\d+)|StepId=(\d+)|job (\d+)", done.stdout + done.stderr)))

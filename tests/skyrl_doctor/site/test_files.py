@@ -95,6 +95,17 @@ def test_ours_is_found_behind_a_script_of_the_site(site: Path, machine: LocalMac
     assert "TaskProlog" not in scripts_of(machine, slurm_conf(site, TaskProlog=str(both)))
 
 
+def test_a_script_of_the_site_under_the_name_of_ours_is_not_taken_for_it(site: Path, machine: LocalMachine) -> None:
+    own = site.parent / "taskprolog.sh"
+    own.write_text("#!/bin/sh\n/etc/slurm/own.sh\n")
+    config = slurm_conf(site, TaskProlog=str(own))
+    assert "TaskProlog" not in scripts_of(machine, config)
+    own.write_text(f"#!/bin/sh\n/etc/slurm/own.sh\n{site}/taskprolog.sh\n")
+    own.chmod(0o755)
+    assert scripts_of(machine, config)["TaskProlog"] == str(site / "taskprolog.sh")
+    assert found(files.check_scripts(machine, scripts_of(machine, config))) == {}
+
+
 def settings(at: Path, machine: LocalMachine, lines: str) -> files.Settings:
     (at / "site.sh").write_text(lines)
     made = files.read_settings(machine, scripts_of(machine, slurm_conf(at)))
