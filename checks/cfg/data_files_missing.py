@@ -51,7 +51,7 @@ SIGNATURES = (
         unless=OF_THE_HUB,
     ),
     Signature(
-        pattern=r"""Error: \[Errno 2\] No such file or directory: ['\"](?P<file>[^'\"\s]{0,300}\b(?:train|val|valid|validation|test)\.parquet)['\"]""",
+        pattern=r"""Error: \[Errno 2\] No such file or directory: ['\"](?P<file>[^'\"\s]{0,300}\b(?:train|val|valid|validation|test)\.(?:parquet|jsonl?|arrow))['\"]""",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/train.parquet'",
         explain=ABSENT,
         remedy=COMPARE,

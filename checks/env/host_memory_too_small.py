@@ -135,7 +135,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"\bTERM_(?:MEMLIMIT|SWAP): job killed\b|\bPBS: job killed: (?:p?v?mem|mem_?sw?) \S{1,40} exceeded limit|\b[Jj]ob exceeded a memory resource limit\b",
+        pattern=r"\bTERM_(?:MEMLIMIT|SWAP): job killed\b|\bPBS: job killed: (?:p?v?mem|mem_?sw?) \S{1,40} exceeded limit|\b[Jj]ob (?:exceeded a memory resource limit|has exceeded its memory quota)\b",
         sample="TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
         explain="the job used more host memory than its scheduler gave it",
         remedy='Request more host memory (LSF: `bsub -M` and `-R "rusage[mem=…]"`; PBS: `qsub -l mem=…`), or keep less on the host: no optimizer offloading (`{key:actor.optimizer_offload}`), fewer data loader workers (`{key:data.loader_workers}`).',

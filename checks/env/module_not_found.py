@@ -18,7 +18,7 @@ Install the package into the interpreter that the traceback shows. A module of y
 from skyrl_doctor.core.signature import Signature
 
 CAUSE = "Python does not find the module `{module}` in the environment of this process"
-FAILED = r"\b(?:ERROR|[Ff]ailed|[Uu]nable)\b"
+FAILED = r"\b(?:[Ff]ailed|[Uu]nable)\b"
 """Programs that can do without a module say that they failed to import it, and go on."""
 REMEDY = "Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it."
 
@@ -32,7 +32,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception): |\b[Ee]rror: )[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
+        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception): |\b[Ee]rror: |\bERROR\b)[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
         sample="ray.exceptions.RaySystemError: System error: No module named 'environment'",
         explain=CAUSE,
         remedy=REMEDY,

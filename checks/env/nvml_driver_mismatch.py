@@ -24,6 +24,12 @@ TOO_OLD = "the GPU driver is older than the CUDA version of torch"
 NEWER = "`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too."
 WARNED = r"Warning: CUDA initialization"
 """torch warns so and goes on with the CPU."""
+NO_START = (
+    r"\bNo CUDA GPUs are available|\bNo CUDA runtime is found|\bFound no NVIDIA driver\b|\bFailed to infer device type|\bcudaGetDeviceCount\b"
+    r"|\btorch\.cuda\.is_available\(\) is False|\b(?:CUDA|cuda|GPUs?) (?:is|are) not available|\b[Nn]o GPUs? (?:found|available|detected)"
+    r"|\bCUDA driver initialization failed|\bCUDA error: (?:no CUDA-capable device|initialization error|system not yet initialized)"
+)
+"""What programs write that find no GPU when they start."""
 
 SIGNATURES = (
     Signature(
@@ -67,7 +73,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\b\w{1,40}Error: [^\n]{0,200}\b(?:CUDA|cuda|device type|GPUs?)\b",
+        pattern=rf"\b\w{{1,40}}Error: [^\n]{{0,200}}?(?:{NO_START})",
         near=rf"{WARNED}: The NVIDIA driver on your system is too old",
         within=5000,
         sample="RuntimeError: No CUDA GPUs are available",
@@ -75,5 +81,6 @@ SIGNATURES = (
         remedy=NEWER,
         versions="torch",
         refines=("GPU002",),
+        steps=False,
     ),
 )

@@ -23,10 +23,21 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_train.node.packages import OPENHANDS, Disagreement, disagreements, is_prerelease, newest, openhands_versions
 
 STACK = ("verl", "vllm", "torch", "transformers", "ray", *OPENHANDS)
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bNumba needs NumPy (?P<expected>\d[\w. ]{0,20}?)\. Got NumPy (?P<found>[\d.]{1,12}\d)",
+        sample="ImportError: Numba needs NumPy 2.2 or less. Got NumPy 2.4.",
+        explain="numba needs NumPy {expected}, but {found} is installed",
+        remedy="Install a NumPy that numba accepts, or a newer numba, with the interpreter that the traceback shows; `pip check` names other packages that disagree.",
+        versions="numba",
+    ),
+)
 
 
 @check(

@@ -52,4 +52,11 @@ SIGNATURES = (
         remedy="Name the program with the full path that it has in the container (`apptainer exec IMAGE which PROGRAM` shows it), or use an image that has it.",
         versions="apptainer, singularity",
     ),
+    Signature(
+        pattern=r"\bCould not find (?P<program>nvcc) and default cuda_home=",
+        sample="RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' doesn't exist",
+        explain="a package compiles its kernels when it starts, and {program} is not installed on this node",
+        remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
+        versions="flashinfer",
+    ),
 )

@@ -20,7 +20,7 @@ from skyrl_doctor.core.signature import Signature
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bno kernel image is available for execution\b|\bdevice kernel image is invalid\b|\bcudaError(?:NoKernelImageForDevice|InvalidKernelImage)\b|\bCUDA_ERROR_NO_BINARY_FOR_GPU\b",
+        pattern=r"\bno kernel image is available for execution\b|\bdevice kernel image is invalid\b|\bcudaError(?:NoKernelImageForDevice|InvalidKernelImage)\b|\bCUDA_ERROR_NO_BINARY_FOR_GPU\b|\bCU(?:BLAS|DNN|SOLVER|SPARSE)_STATUS_ARCH_MISMATCH\b",
         sample="RuntimeError: CUDA error: no kernel image is available for execution on the device",
         explain="torch, vLLM or another compiled package has no kernels for this GPU's generation",
         remedy="Compare `python -c 'import torch; print(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())'`. If torch lists the GPU, the package of the last traceback frame is the one: install its build for this GPU and this CUDA, or build it with `TORCH_CUDA_ARCH_LIST` set to the capability.",

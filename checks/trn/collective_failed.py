@@ -21,6 +21,12 @@ NOT_REACHED = "a rank could not reach another one at {address}: {why}"
 REACH = "Connection refused: that rank died first, and its own log has the reason. No route, an abort or a time-out: the address is of an interface that the other node does not reach, or a firewall closes its ports. Set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`). An address that begins with `fe80:` reaches one link only: set `NCCL_SOCKET_FAMILY=AF_INET`."
 ADDRESS = r"(?P<address>\S{3,80}?)(?:<\d{1,5}>)?"
 REFUSED = r"(?:failed ?:|failed with error|returned(?: \d{1,4}\()?) ?(?P<why>[A-Z][\w ]{3,60})"
+NOT_CONNECTED = r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b"
+RENDEZVOUS = "a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached"
+MEET = "`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`)."
+WARNED = r"\[W\d{0,12}[: ]"
+"""c10d warns so and tries the next address, or again."""
+NO_IPV6 = r"errno: 97\b"
 
 SIGNATURES = (
     Signature(
@@ -106,12 +112,30 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b",
-        unless=r"\[W\d{0,12}[: ]|errno: 97\b",
+        pattern=NOT_CONNECTED,
+        unless=rf"{WARNED}|{NO_IPV6}",
         sample="torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (node07, 29500).",
-        explain="a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached",
-        remedy="`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`).",
+        explain=RENDEZVOUS,
+        remedy=MEET,
         versions="torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"{WARNED}[^\n]{{0,200}}(?:{NOT_CONNECTED})",
+        unless=NO_IPV6,
+        sample="[W1123 10:00:00.1 socket.cpp:752] [c10d] The client socket has failed to connect to [node07]:29500 (errno: 113 - No route to host).",
+        explain=RENDEZVOUS,
+        remedy=MEET,
+        versions="torch",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN Call to (?P<call>ibv_\w{3,40}) failed(?: with error (?P<why>[A-Z][\w ]{3,60}))?",
+        sample="gpu07:3211:3377 [0] misc/ibvwrap.cc:94 NCCL WARN Call to ibv_create_qp failed",
+        explain="InfiniBand's call of {call}() failed",
+        remedy="Cannot allocate memory: raise the limit of locked memory (`ulimit -l unlimited` on all nodes and in the container). Otherwise compare `ibv_devinfo` on the nodes; `NCCL_IB_DISABLE=1` shows whether InfiniBand is at fault.",
+        versions="nccl",
         last_resort=True,
     ),
 )

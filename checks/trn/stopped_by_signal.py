@@ -89,7 +89,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b",
-        unless=r"\*\*\* |(?i:\b(?:re-?)(?:start|load|launch)|\bsav(?:e|ing) (?:a )?checkpoint)",
+        unless=r"\*\*\* ",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",

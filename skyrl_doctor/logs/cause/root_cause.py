@@ -33,6 +33,7 @@ ANSWERS = 20
 SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
 OUR_COMMAND = "skyrl-train "
+ENDING_SIGNAL = "SIGTERM"
 Counts = dict[tuple[str, KnownFailure], int]
 
 
@@ -74,7 +75,8 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
-    hits = _without_refined([_in_its_phase(hit, scans, order, counts) for scan in scans for hit in scan.hits])
+    placed = (_in_its_phase(hit, scans, order, counts) for scan in scans for hit in scan.hits)
+    hits = _without_refined([hit for hit in placed if hit is not None])
     roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
         id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
@@ -104,9 +106,9 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         and not _is_explained(suspect, last_resorts, scans, order)
     ):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
-        if named is None:
+        hit = named and _in_its_phase(Hit(named, suspect), scans, order, counts)
+        if hit is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
-        hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
@@ -131,11 +133,18 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     """
     if not last_resorts or OUR_COMMAND in suspect.text:
         return False
-    if last_resorts[0].failure.signature.passing:
-        return not _is_serious(suspect, scans)
+    first = last_resorts[0]
+    if first.failure.signature.passing:
+        return not _is_serious(suspect, scans) or _is_torn_down(suspect, first.line, order)
     if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
         return True
-    return not _is_serious(suspect, scans) or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+    return not _is_serious(suspect, scans) or not order.before(suspect, first.line, unless_clocked=True)
+
+
+def _is_torn_down(suspect: Line, end: Line, order: Order) -> bool:
+    """Whether the suspect is what processes write that are ended from outside, and `end` is the signal above it."""
+    is_end = ENDING_SIGNAL in end.text and is_teardown(suspect.text)
+    return is_end and not order.before(suspect, end, unless_clocked=True)
 
 
 def _is_below(line: Line, other: Line) -> bool:
@@ -147,14 +156,16 @@ def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:
     return any(scan.suspect is suspect and (scan.weight or Weight.NOTE) > Weight.SHELL for scan in scans)
 
 
-def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:
-    """The hit; if it counts only before the first step and one ended above it, as the failure that takes its place."""
-    if hit.failure.signature.steps is None:
+def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit | None:
+    """The hit; if it counts only before the first step and one ended above it, as the failure that takes its place, if any."""
+    if hit.failure.signature.steps is not False:
         return hit
     steps = (step for scan in scans for step in scan.steps if _is_comparable(hit.line, step))
-    later = _failure_after_steps(hit.failure.name)
-    if later is None or all(order.before(hit.line, step, unless_clocked=True) for step in steps):
+    if all(order.before(hit.line, step, unless_clocked=True) for step in steps):
         return hit
+    later = _failure_after_steps(hit.failure.name)
+    if later is None:
+        return None
     counts[hit.line.file, later] = counts.get((hit.line.file, hit.failure), 1)
     return dataclasses.replace(hit, failure=later)
 

@@ -85,14 +85,28 @@ _TEARDOWN = re.compile(
 
 _TOLERATED = re.compile(
     rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
-    rb"|[;,] (?:falling back|using (?:a |the )?(?:local|cached) (?:copy|file|version)|trying (?:a |the )?(?:local|cached?)\b|logging in anonymously)"
+    rb"|^.{0,60}\bError retrieving safetensors: .{0,2000}, retrying \d{1,3} of \d{1,3}$"
     rb"|\.py:\d{1,6}: \w{0,30}Warning: (?:An issue occurred while importing|Failed to (?:load|import)|Could not (?:load|import))"
 )
 
 
+_FALLS_BACK = re.compile(
+    rb"(?i)[;,] (?:falling back|using (?:a |the )?(?:local|cached) (?:copy|file|version)|trying (?:a |the )?(?:local|cached?)\b|logging in anonymously)"
+)
+_IN_VAIN = re.compile(
+    rb"(?i)^(?:(?!\b(?:because|since|as|after)\b)[^,;:.()]){0,80}\b(?:(?:im|not )possible|fail(?:ed|s|ure)|not help|disabled|not (?:available|allowed|supported)|unavailable)\b"
+)
+"""After the words of another way: it leads nowhere."""
+_RAISED = re.compile(rb"\s{0,3}(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): ")
+"""The last line of a traceback: the program did not take another way."""
+
+
 def is_tolerated(text: bytes) -> bool:
     """Whether a line says that the program does without what failed."""
-    return _TOLERATED.search(text) is not None
+    if _TOLERATED.search(text):
+        return True
+    other_way = _FALLS_BACK.search(text)
+    return other_way is not None and not _RAISED.match(text) and not _IN_VAIN.search(text[other_way.end() :])
 
 
 def is_teardown(text: str) -> bool:

@@ -181,16 +181,19 @@ STEPS = "step:1 - actor/loss:0.1 - timing_s/step:1.0\nstep:2 - actor/loss:0.1 - 
 OWN_ERROR = "Traceback (most recent call last):\n  File \"/a/my_reward.py\", line 3, in f\n    y()\nKeyError: 'abc'\n"
 IPV6 = "[W1123 10:00:00.1 socket.cpp:697] [c10d] The client socket has failed to connect to [::ffff:n07]:29500 (errno: 97 - Address family not supported by protocol)."
 NO_NUMBER = "[W socket.cpp:697] [c10d] The client socket has failed to connect to [node]:29500 (errno: 97 - Address family not supported by protocol)."
+NO_ROUTE = "[W1123 10:00:00.1 socket.cpp:752] [c10d] The client socket has failed to connect to [n07]:29500 (errno: 113 - No route to host)."
 NO_ROOM = "The actor or task with ID ff01 cannot be scheduled right now. It requires {GPU: 1.000000} for placement, but this node only has remaining {CPU: 8.000000}."
 TOO_OLD = "/e/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."
 FALLBACKS = (
     IPV6,
     NO_NUMBER,
+    NO_ROUTE,
     "Failed to import sgl_kernel: No module named 'sgl_kernel'",
     "Failed to load extension: No module named 'sgl_kernel'",
     "Failed to import from vllm._custom with ImportError, No module named 'triton_kernels'",
     "(SGLangServer pid=3) Received SIGTERM, restarting engine with new weights",
     "vLLM server: Received SIGTERM signal, reload weights",
+    "Received SIGTERM, saving checkpoint before the end",
     NO_ROOM,
     f"{NO_ROOM}\n{NO_ROOM}",
     "NVIDIA RTX A6000 with CUDA capability sm_86 is not compatible with the current PyTorch installation.",
@@ -206,7 +209,7 @@ def test_what_programs_go_on_after_explains_no_later_exception(line: str, steps:
     assert (found.unknown and found.unknown.text) == "KeyError: 'abc'"
 
 
-@pytest.mark.parametrize("line", [IPV6, NO_NUMBER, "Received SIGTERM, reloading weights", NO_ROOM])
+@pytest.mark.parametrize("line", [IPV6, NO_NUMBER, NO_ROUTE, "Received SIGTERM, reloading weights", NO_ROOM])
 def test_what_is_harmless_is_no_cause_of_its_own(line: str) -> None:
     found = diagnosis(a_log=f"{line}\n{STEPS}")
     assert (found.root, found.unknown) == (None, None)
@@ -218,3 +221,119 @@ def test_what_programs_go_on_after_is_the_cause_where_nothing_else_is() -> None:
     assert root(a_log=f"{TOO_OLD}\nRuntimeError: No CUDA GPUs are available\n") == "ENV020"
     socket = "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (n7, 29500)."
     assert root(a_log=f"{NO_NUMBER}\n{socket}\n") == "TRN009"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Received SIGTERM, saving checkpoint before the end",
+        "Received SIGTERM, the job will restart from the queue",
+        "Received SIGTERM on node restart-03, terminating",
+        "Received SIGTERM, saving checkpoint and exiting\nsrun: error: n01: task 0: Exited with exit code 143",
+    ],
+)
+def test_a_signal_at_the_end_of_a_log_ended_the_run_whatever_was_planned(line: str) -> None:
+    assert root(a_log=f"{STEPS}{line}\n") == "TRN011"
+
+
+RAISED = 'Traceback (most recent call last):\n  File "/a/b.py", line 1, in g\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: DataLoader worker (pid 88) exited unexpectedly",
+        "my.pkg.StopRequestedError: termination was requested",
+        "RuntimeError: cannot schedule new futures after shutdown",
+    ],
+)
+def test_a_signal_explains_what_processes_write_that_it_ended_and_nothing_above_it(line: str) -> None:
+    signal = "Received SIGTERM, shutting down\n"
+    assert root(a_log=f"{STEPS}{signal}{RAISED}{line}\n") == "TRN011"
+    assert root(a_log=f"{STEPS}{RAISED}{line}\n{signal}") != "TRN011"
+    assert root(a_log=f"{NO_ROUTE}\n{RAISED}{line}\n") != "TRN009"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "RuntimeError: CUDA error: an illegal memory access was encountered",
+        "ValueError: reward for task gsm8k on GPUs is None",
+        "RuntimeError: No CUDA GPUs are available",
+    ],
+)
+def test_an_old_driver_explains_no_error_after_steps(error: str) -> None:
+    assert root(a_log=f"{TOO_OLD}\n{STEPS}{RAISED}{error}\n") != "ENV020"
+
+
+def test_an_old_driver_explains_only_errors_of_the_start_of_cuda() -> None:
+    assert root(a_log=f"{TOO_OLD}\n{RAISED}RuntimeError: No CUDA GPUs are available\n") == "ENV020"
+    assert root(a_log=f"{TOO_OLD}\n{RAISED}RuntimeError: Failed to infer device type\n") == "ENV020"
+    assert root(a_log=f"{TOO_OLD}\n{RAISED}ValueError: reward for task gsm8k on GPUs is None\n") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(EngineCore_0 pid=123) ERROR 11-23 10:00:00 [core.py:700] ImportError: cannot load plugin: No module named 'own_plugin'",
+        "2026-11-23 10:00:00 ERROR [agent.py:3] ImportError: No module named 'own_tools'",
+    ],
+)
+def test_a_missing_module_at_the_level_of_an_error_explains_what_follows(line: str) -> None:
+    assert root(a_log=f"{line}\n{RAISED}RuntimeError: Engine could not be started by the launcher\n") == "ENV022"
+
+
+def test_a_warning_about_the_gpu_hides_no_error_that_confirms_it() -> None:
+    warning = "NVIDIA B200 with CUDA capability sm_100 is not compatible with the current PyTorch installation."
+    mismatch = "RuntimeError: cuBLAS returned CUBLAS_STATUS_ARCH_MISMATCH in gemm"
+    assert root(a_log=f"{warning}\n{RAISED}{mismatch}\n") == "GPU007"
+
+
+def test_another_way_hides_no_cause_where_it_leads_nowhere() -> None:
+    full = "2026-11-23 10:00:00 ERROR [x.py:88] cannot save: No space left on device, falling back to"
+    assert root(a_log=f"{full} /tmp also failed\n") == "CKP003"
+    assert root(a_log=f"{full} /tmp because /ckpt failed\n") is None
+    assert root(a_log=f"{STEPS}{RAISED}{OOM}; falling back to expandable segments\n") == "MEM002"
+    nccl = "(W pid=3) ERROR RuntimeError: NCCL error: unhandled system error, falling back to TCP is not possible"
+    assert root(a_log=f"{STEPS}{nccl}\nsrun: error: n01: task 0: Exited with exit code 1\n") == "TRN009"
+
+
+def test_a_request_that_is_tried_again_is_no_cause() -> None:
+    line = "ERROR 11-23 10:00:00 [config.py:137] Error retrieving safetensors: We couldn't connect to 'https://huggingface.co', retrying 1 of 2"
+    assert root(a_log=f"{line}\nepoch\n") is None
+    found = diagnosis(a_log=f"{line}\n{STEPS}")
+    assert (found.root, found.unknown) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        NO_ROUTE,
+        "[W1123 10:00:00.1 socket.cpp:752] [c10d] The client socket has timed out after 600000ms while trying to connect to (n07, 29500).",
+        "[rank1]:[W1123 10:00:00.1 ProcessGroupGloo.cpp:12] Gloo connectFullMesh failed with [transport/tcp/pair.cc:144] no error",
+    ],
+)
+def test_a_warning_of_a_lost_connection_is_the_cause_where_nothing_else_is(line: str) -> None:
+    assert root(a_log=f"{line}\n") == "TRN009"
+    assert root(a_log=f"{line}\nsrun: error: n01: task 0: Exited with exit code 1\n") == "TRN009"
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "val.json", "test.jsonl", "train.parquet"])
+def test_a_data_file_that_is_opened_by_hand_and_missing_is_the_cause(name: str) -> None:
+    error = f"FileNotFoundError: [Errno 2] No such file or directory: '/data/own/{name}'"
+    assert root(a_log=f"{RAISED}{error}\n") == "CFG007"
+    written = RAISED.replace("in g\n", "in g\n    with open(path, 'w') as f:\n")
+    assert root(a_log=f"{written}{error}\n") is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "line"),
+    [
+        ("ENV007", "smemwatch: This job has exceeded its memory quota and will be terminated"),
+        ("TRN009", "n7:11:12 [0] misc/ibvwrap.cc:94 NCCL WARN Call to ibv_create_qp failed"),
+        ("ENV012", f"{RAISED}ImportError: Numba needs NumPy 2.2 or less. Got NumPy 2.4."),
+        ("ENV023", f"{RAISED}RuntimeError: Could not find nvcc and default cuda_home='/opt/cuda' doesn't exist"),
+    ],
+)
+def test_messages_of_other_programs_have_a_name(failure: str, line: str) -> None:
+    assert root(a_log=f"{line}\n") == failure
