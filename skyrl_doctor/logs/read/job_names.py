@@ -18,11 +18,13 @@ _DIRECTORY = re.compile(r"(?:slurm|job)?[-_]?([1-9]\d{4,7})$")
 _AT_START = re.compile(rf"^({_ID})[-_.]([A-Za-z]*)")
 _AT_END = re.compile(rf"(?:^|([A-Za-z]*)[-_.]|^o)({_ID})$")
 _COUNTED = re.compile(
-    r"(?:worker|server|agent|port|pid|step|seed|ctx|context|len|length|ckpt|checkpoint|iter|iteration|token|sample|epoch"
+    r"(?:worker|port|pid|step|seed|ctx|context|len|length|ckpt|checkpoint|iter|iteration|token|sample|epoch"
     r"|batch|bs|size|max|min|row|line|episode|update)s?",
     re.IGNORECASE,
 )
 """Words whose numbers have as many digits as a job id. They may end the names of jobs too."""
+_SHORT_AT_END = re.compile(r"([A-Za-z]+)[-_.]([1-9]\d{3})$")
+_POWERS_OF_TWO = {"1024", "2048", "4096", "8192"}
 _PROCESS = re.compile(
     r"(?:^|[-_.])(?:worker|node|rank|host|pid|gpu|shard|task|proc|part|port|core)s?[-_.]?$", re.IGNORECASE
 )
@@ -93,7 +95,8 @@ class NamedJobs:
         name = os.path.basename(file)
         if not _STREAM.search(name) or _RAY_SESSION.search(file):
             return ""
-        return likely_id(name) or next((id_ for id_ in self._differing(file) if not _is_stamp(stem(name), id_)), "")
+        differing = (id_ for id_ in self._differing(file) if not _is_stamp(stem(name), id_))
+        return likely_id(name) or next(differing, "") or _short_id(stem(name))
 
     def of_path(self, path: str) -> str:
         """The id in the name of another file, or of a directory, or none."""
@@ -141,6 +144,14 @@ def _worded_id(name: str) -> str:
     """The id after the word slurm or job, or in the form that submitit writes."""
     found = _SLURM.search(name) or _AFTER_JOB.search(name) or _SUBMITIT.search(name)
     return found[1] if found and not _DATE.fullmatch(found[1]) else ""
+
+
+def _short_id(name: str) -> str:
+    """The last number of a name that is as long as the ids of small clusters, unless it counts something else."""
+    found = _SHORT_AT_END.search(name)
+    if not found or _COUNTED.fullmatch(found[1]) or _PROCESS.search(name[: found.start(2)]) or _OF_RAY.search(name):
+        return ""
+    return "" if found[2] in _POWERS_OF_TWO else found[2]
 
 
 def _is_stamp(name: str, number: str) -> bool:

@@ -63,6 +63,20 @@ def test_streams_of_small_clusters_have_short_ids() -> None:
     assert groups(words) == [("4322", ["d/train-4322.out", "d/train-4322.err"]), ("4321", ["d/train-4321.out"])]
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("slurm-4300.out", "train-4321.out"), ("eval-4300.out", "train-4321.out"), ("a-81230.out", "swe-agent-81231.out")],
+)
+def test_streams_of_other_names_are_jobs_too(one: str, two: str) -> None:
+    assert [list(job.files) for job in group_by_job({one: NOTHING, two: NOTHING})] == [[two], [one]]
+
+
+@pytest.mark.parametrize("name", ["exp-2048.out", "node-1234.out", "seed_1234.out"])
+def test_a_short_number_of_a_stream_that_counts_something_is_no_id(name: str) -> None:
+    words = {"d/slurm-81230.out": NOTHING, f"d/{name}": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
 @pytest.mark.parametrize("name", ["rank_{}.out", "worker-0c1f-01000000-{}.out", "ray/session_latest/logs/gcs-{}.out"])
 def test_streams_of_the_processes_of_a_job_are_not_parted(name: str) -> None:
     words = {f"d/{name.format(9912)}": NOTHING, f"d/{name.format(9913)}": NOTHING, "d/slurm-81230.out": NOTHING}
