@@ -105,10 +105,13 @@ def _slurm_jobs(story: Story) -> Iterator[str]:
     """Where the directory holds the logs of several Slurm jobs: which one the page is about, and how to get the others."""
     if not story.others:
         return
-    yield f"This page is about Slurm job {story.slurm_id}, the newest in this directory: {', '.join(story.logs)}."
+    yield f"This page is about {_logs_of(story.slurm_id)}, the newest in this directory: {', '.join(story.logs)}."
     for other in story.others:
-        name = f"Slurm job {other.slurm_id}" if other.slurm_id else "logs that name no Slurm job"
-        yield f"Not on this page: {name}. For a page of it: skyrl-doctor report {shlex.quote(other.read[0])}"
+        yield f"Not on this page: {_logs_of(other.slurm_id)}. For a page of it: skyrl-doctor report {shlex.quote(other.read[0])}"
+
+
+def _logs_of(slurm_id: str) -> str:
+    return f"Slurm job {slurm_id}" if slurm_id else "logs that name no Slurm job"
 
 
 def _cause(diagnosis: Diagnosis, config: Sequence[str], copied: Sequence[str], notes: list[str]) -> Cause:

@@ -2,9 +2,12 @@
 
 launch     the file is below the directory of a launch of skyrl-train: its jobs are one run
 certain    its name is one that only Slurm gives, or its lines name a task of an array
+own        its name holds a number that its lines print as a job id
+stream     it is a .out or .err, and its name has an id: its lines may speak of another job
 printed    its lines print one job id
 confirmed  its name or a directory holds a number that some log prints as a job id
-likely     its name, or a directory that not all logs share, ends or begins with a number that looks like a job id
+likely     its name, or a directory that not all logs share, has an id (see job_names)
+date       other names differ from its name in a date alone: it is a run without an id
 stem       another log of the same stem, such as the .out of its .err, has a job
 near       the nearest directory that holds logs of jobs holds those of one only
 
@@ -16,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.read.job_names import certain_id, launch_role, likely_id, numbers, stem
+from skyrl_doctor.logs.read.job_names import NamedJobs, certain_id, launch_role, numbers, stem
 from skyrl_doctor.logs.read.slurm_job import JobWords
 
 LAUNCH_FILES = ("jobs.json", "launch.json")
@@ -35,17 +38,18 @@ class JobLogs:
 def group_by_job(words: Words) -> list[JobLogs]:
     """The logs of each job, the newest first, and last those that name none."""
     launches = _launches(words)
-    tasks = {id_: task for file, one in words.items() if (task := _array_task(file, one)) for id_ in _single(one.ids)}
-    run_of = _own_runs(words, launches, tasks)
+    tasks = _tasks(words)
+    run_of, dated = _own_runs(words, launches, tasks)
+    titles = {**launches, **dict.fromkeys(dated, "")}
     for keys_of in (_stem_keys, _parents):
         run_of |= _shared_runs(words, run_of, keys_of)
-    merged = _merged(words, run_of, launches, tasks)
+    merged = _merged(words, run_of, titles, tasks)
     groups: dict[str, list[str]] = defaultdict(list)
     for file in words:
         run = run_of.get(file, "")
         groups[merged.get(run, run)].append(file)
-    found = [JobLogs(launches.get(run, run), tuple(files)) for run, files in groups.items()]
-    return sorted(found, key=lambda job: _age(job.slurm_id), reverse=True)
+    found = [JobLogs(titles.get(run, run), tuple(files)) for run, files in groups.items()]
+    return sorted(found, key=lambda job: (_age(job.slurm_id), job.files), reverse=True)
 
 
 def newest_first(jobs: Iterable[str]) -> list[str]:
@@ -83,22 +87,47 @@ def _array_task(file: str, words: JobWords) -> str:
     return words.array_task or (named if "_" in named else "")
 
 
-def _own_runs(words: Words, launches: Mapping[str, str], tasks: Mapping[str, str]) -> dict[str, str]:
-    """The run of each file that names one. A launch's run is named by its directory."""
+def _tasks(words: Words) -> dict[str, str]:
+    """The task of an array that an id means: its own id, or the array's. One that several tasks have means none."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file, one in words.items():
+        if task := _array_task(file, one):
+            for id_ in (task.partition("_")[0], *_single(one.ids)):
+                found[id_].add(task)
+    return {id_: min(tasks) for id_, tasks in found.items() if len(tasks) == 1}
+
+
+def _own_runs(
+    words: Words, launches: Mapping[str, str], tasks: Mapping[str, str]
+) -> tuple[dict[str, str], frozenset[str]]:
+    """The run of each file that names one, and those of them that only a date names. A launch's run is named by its directory."""
     printed = frozenset(id_ for one in words.values() for id_ in one.ids)
+    named = NamedJobs(words, printed | {certain_id(file) for file in words} - {""})
     shared = _shared_directory(words)
     found: dict[str, str] = {}
+    dated: set[str] = set()
     for file, one in words.items():
         certain = certain_id(file)
         launch = max((where for where in launches if file.startswith(where)), key=len, default="")
         if launch and not certain:
             found[file] = launch
             continue
+        own = _single(numbers(os.path.basename(file)) & one.ids)
         confirmed = _single(numbers(file) & (one.ids or printed))
-        likely = (id_ for part in reversed(file[len(shared) :].split("/")) if (id_ := likely_id(part)))
-        if id_ := next(filter(None, (certain, one.array_task, *_single(one.ids), *confirmed, *likely)), ""):
+        ids = (certain, one.array_task, *own, named.of_stream(file), *_single(one.ids), *confirmed)
+        likely = (named.of_path(path) for path in _below(shared, file))
+        if id_ := next(filter(None, (*ids, *likely)), ""):
             found[file] = tasks.get(id_, id_)
-    return found
+        elif date := named.of_date(file):
+            found[file] = date
+            dated.add(date)
+    return found, frozenset(dated)
+
+
+def _below(shared: str, file: str) -> list[str]:
+    """The file and the directories above it that are below the shared one, the nearest first."""
+    parts = file[len(shared) :].split("/")
+    return [shared + "/".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
 def _shared_directory(words: Words) -> str:
@@ -136,10 +165,10 @@ def _parents(file: str) -> list[str]:
 
 
 def _merged(
-    words: Words, run_of: Mapping[str, str], launches: Mapping[str, str], tasks: Mapping[str, str]
+    words: Words, run_of: Mapping[str, str], titles: Mapping[str, str], tasks: Mapping[str, str]
 ) -> dict[str, str]:
-    """The newest job of each run that is no launch's."""
-    merged = {run: run for run in run_of.values() if run not in launches}
+    """The newest job of each run that is named by its id."""
+    merged = {run: run for run in run_of.values() if run not in titles}
     for file, one in words.items():
         for earlier in {tasks.get(id_, id_) for id_ in one.continues} & merged.keys():
             both = {merged[earlier], merged.get(run_of.get(file, ""), merged[earlier])}

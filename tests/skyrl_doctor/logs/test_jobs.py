@@ -81,6 +81,29 @@ def test_the_logs_of_jobs_are_told_apart(tmp_path: Path, texts: dict[str, str], 
     assert _write(tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"swe-agent-81230.out": FULL, "swe-agent-81231.out": FINE},
+        {"train-4321.out": FULL, "train-4322.out": FINE},
+        {"train-81230.out": FINE, "train-81231.out": "srun: job 81230 queued and waiting for resources\n" + FULL},
+        {"slurm_20261122.log": FULL, "slurm_20261123.log": FINE},
+    ],
+    ids=["words before ids", "short ids", "other ids in lines", "dates"],
+)
+def test_a_run_after_a_failed_one_does_not_hide_it(tmp_path: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text + (FINE + "Training finished\n") * (text == FINE), encoding="utf-8")
+    assert sorted(job.is_failed for job in diagnose([str(tmp_path)]).jobs) == [False, True]
+
+
+def test_a_page_about_logs_without_an_id_says_so(tmp_path: Path) -> None:
+    _write(tmp_path, train_20261122__log=FINE + FULL, train_20261123__log=FINE)
+    assert read_job(str(tmp_path))[1].notes[0] == (
+        f"This page is about logs that name no Slurm job, the newest in this directory: {tmp_path}/train_20261123.log."
+    )
+
+
 def test_a_job_that_continues_another_is_one_run(tmp_path: Path) -> None:
     continued = "Restarting from the last checkpoint of job 81230\n"
     assert _write(tmp_path, slurm_J0__out=FINE, slurm_J1__out=continued + FULL, slurm_J9__out=FINE) == [

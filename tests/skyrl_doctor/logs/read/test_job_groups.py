@@ -38,6 +38,121 @@ def test_ordinary_names_part_jobs(name: str) -> None:
     assert groups({one: NOTHING, two: NOTHING}) == [("81231", [two]), ("81230", [one])]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "swe-agent-{}.out",
+        "vllm_server_{}.out",
+        "grpo-8b-ctx-{}.err",
+        "{}-server.out",
+        "multi-step-{}.out",
+        "{}_n01.out",
+    ],
+)
+def test_streams_whose_names_differ_in_a_number_alone_are_jobs(name: str) -> None:
+    one, two, certain = f"d/{name.format(81230)}", f"d/{name.format(81231)}", "d/slurm-81229.out"
+    assert groups({one: NOTHING, two: NOTHING, certain: NOTHING}) == [
+        ("81231", [two]),
+        ("81230", [one]),
+        ("81229", [certain]),
+    ]
+
+
+def test_streams_of_small_clusters_have_short_ids() -> None:
+    words = {"d/train-4321.out": NOTHING, "d/train-4322.out": NOTHING, "d/train-4322.err": NOTHING}
+    assert groups(words) == [("4322", ["d/train-4322.out", "d/train-4322.err"]), ("4321", ["d/train-4321.out"])]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("slurm-4300.out", "train-4321.out"), ("eval-4300.out", "train-4321.out"), ("a-81230.out", "swe-agent-81231.out")],
+)
+def test_streams_of_other_names_are_jobs_too(one: str, two: str) -> None:
+    assert [list(job.files) for job in group_by_job({one: NOTHING, two: NOTHING})] == [[two], [one]]
+
+
+@pytest.mark.parametrize("name", ["exp-2048.out", "node-1234.out", "seed_1234.out"])
+def test_a_short_number_of_a_stream_that_counts_something_is_no_id(name: str) -> None:
+    words = {"d/slurm-81230.out": NOTHING, f"d/{name}": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
+@pytest.mark.parametrize("name", ["rank_{}.out", "worker-0c1f-01000000-{}.out", "ray/session_latest/logs/gcs-{}.out"])
+def test_streams_of_the_processes_of_a_job_are_not_parted(name: str) -> None:
+    words = {f"d/{name.format(9912)}": NOTHING, f"d/{name.format(9913)}": NOTHING, "d/slurm-81230.out": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
+def test_a_stream_that_speaks_of_another_job_is_not_of_it() -> None:
+    words = {"d/train-81230.out": NOTHING, "d/train-81231.out": printed("81230")}
+    assert groups(words) == [("81231", ["d/train-81231.out"]), ("81230", ["d/train-81230.out"])]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ray/session_2026-11-23_21-19-58_128000_45146/logs/worker-aa00bb-01000000-777.err",
+        "ray/session_2026-11-23_21-19-58_128000_4514/logs/raylet.out",
+        "ray/session_2026-11-23_21-19-58_128000_45146/logs/agent-42423.out",
+        "nccl.node07.82000.log",
+        "django__django-11099.log",
+        "eval_10000.log",
+        "math_500_12345.log",
+        "gpu-node-10123.log",
+        "prompts-12800.log",
+        "vllm-10.1.20.12345.log",
+        "reward_1123_101112.log",
+        "slurm_20261123.log",
+        "test-slurm24.log",
+    ],
+)
+def test_a_number_of_a_program_beside_a_job_makes_no_job(name: str) -> None:
+    words = {"d/slurm-81230.out": NOTHING, f"d/{name}": NOTHING}
+    assert groups(words) == [("81230", list(words))]
+
+
+@pytest.mark.parametrize(
+    "name", ["nccl.node07.{}.log", "nccl-node07-{}.log", "django__django-{}.log", "vllm-10.1.20.{}.log"]
+)
+def test_logs_that_programs_number_are_no_jobs(name: str) -> None:
+    words = {f"d/{name.format(81230)}": NOTHING, f"d/{name.format(81231)}": NOTHING}
+    assert groups(words) == [("", list(words))]
+
+
+def test_logs_that_differ_in_a_number_are_jobs_if_a_known_id_is_among_the_numbers() -> None:
+    evals = {"d/eval_10000.log": NOTHING, "d/eval_12000.log": NOTHING}
+    assert groups({"d/slurm-81230.out": NOTHING, **evals}) == [("81230", ["d/slurm-81230.out", *evals])]
+    trains = {"d/train_81229.log": NOTHING, "d/train_81230.log": printed("81230")}
+    assert [job.slurm_id for job in group_by_job({**trains, "d/env.log": NOTHING})] == ["81230", "81229", ""]
+
+
+@pytest.mark.parametrize("name", ["run-812/train.log", "exp_81230/train.log"])
+def test_a_lone_number_of_a_directory_is_no_job(name: str) -> None:
+    assert groups({f"d/{name}": NOTHING, "d/x.log": NOTHING}) == [("", [f"d/{name}", "d/x.log"])]
+
+
+def test_directories_that_differ_in_a_number_are_jobs() -> None:
+    words = {"d/exp_81230/train.log": NOTHING, "d/exp_81231/train.log": NOTHING}
+    assert [job.slurm_id for job in group_by_job(words)] == ["81231", "81230"]
+
+
+@pytest.mark.parametrize("name", ["slurm_{}.log", "train_{}.out"])
+def test_runs_of_two_dates_are_apart_and_have_no_id(name: str) -> None:
+    one, two = f"d/{name.format(20261122)}", f"d/{name.format(20261123)}"
+    assert groups({one: NOTHING, two: printed(continues="81230")}) == [("", [two]), ("", [one])]
+    beside = {one: NOTHING, two: NOTHING, "d/slurm-81230.out": NOTHING}
+    assert [job.slurm_id for job in group_by_job(beside)] == ["81230"]
+
+
+def test_an_id_that_two_tasks_of_an_array_print_is_of_neither() -> None:
+    tasks = {f"d/slurm-81230_{task}.out": printed("81230") for task in (1, 2)}
+    assert groups({**tasks, "d/worker.log": printed("81230")}) == [
+        ("81230_2", ["d/slurm-81230_2.out"]),
+        ("81230_1", ["d/slurm-81230_1.out"]),
+        ("81230", ["d/worker.log"]),
+    ]
+
+
 def test_a_directory_that_all_logs_share_is_no_job() -> None:
     words = {"/d/54321/run/slurm-81230.out": NOTHING, "/d/54321/run/ray/raylet.err": NOTHING}
     assert groups(words) == [("81230", list(words))]

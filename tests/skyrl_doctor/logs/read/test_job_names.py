@@ -14,6 +14,8 @@ from skyrl_doctor.logs.read.job_names import certain_id, likely_id, stem
         ("slurm_12.log.gz", "12"),
         ("grpo-81230.out", ""),
         ("slurmctld.log", ""),
+        ("test-slurm24.log", ""),
+        ("slurm_20261123.log", ""),
     ],
 )
 def test_names_that_only_slurm_gives(name: str, id_: str) -> None:
@@ -42,6 +44,7 @@ def test_names_that_only_slurm_gives(name: str, id_: str) -> None:
         ("stepwise_81230.out", "81230"),
         ("grpo_20261123_81230.out", "81230"),
         ("job-81230", "81230"),
+        ("grpo_20261123_812345.out", "812345"),
     ],
 )
 def test_names_with_the_id_of_a_job(name: str, id_: str) -> None:
@@ -64,6 +67,9 @@ def test_names_with_the_id_of_a_job(name: str, id_: str) -> None:
         "10000-samples.log",
         "train-20261123.out",
         "train-20261123_153012.out",
+        "train-2026-11-23_153012.out",
+        "reward_1123_101112.log",
+        "slurm_20261123.log",
         "train.log",
         "none.out",
     ],
