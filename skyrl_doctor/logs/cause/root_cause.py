@@ -106,7 +106,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         and not _is_explained(suspect, last_resorts, scans, order)
     ):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
-        hit = named and _in_its_phase(Hit(named, suspect), scans, order, counts)
+        hit = None if named is None else _in_its_phase(Hit(named, suspect), scans, order, counts)
         if hit is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
