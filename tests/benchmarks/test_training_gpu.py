@@ -194,7 +194,7 @@ def test_the_toy_is_the_tests_own_task_with_more_rollouts(tmp_path: Path) -> Non
     config = parse((tmp_path / "toy" / directory.CONFIG).read_text())
     assert words[-3:] == ["train", str(tmp_path / "toy"), "--no-gate"]
     assert (config.rollout.n, config.data.train_batch_size, config.trainer.steps) == (toy.N, toy.BATCH, toy.STEPS)
-    assert config.rollout.gpu_memory_utilization == 0.05
+    assert config.rollout.gpu_memory_utilization == 0.12
     assert [word for word in config.trainer.verl_overrides if "cpu" in word] == []
 
 

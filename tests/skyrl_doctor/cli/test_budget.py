@@ -63,7 +63,8 @@ def test_a_key_that_does_not_help_is_told_with_the_phase_that_is_full(capsys: py
 
 def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
     words = (
-        "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B data.max_response_length=40000"
+        "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B-Instruct"
+        " data.max_response_length=40000"
     )
     _, out, _ = budget(capsys, words, "--gpu", "H200")
     said = " ".join(out.split())
