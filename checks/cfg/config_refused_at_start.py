@@ -18,7 +18,7 @@ with a `+` before it; do not add it to a misspelled one.
 
 from skyrl_doctor.core.signature import Signature
 
-BEFORE = "For verl, prime-rl and SkyRL, `skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key."
+BEFORE = "{framework:`skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key.|}"
 
 SIGNATURES = (
     Signature(

@@ -25,7 +25,7 @@ SIGNATURES = (
         pattern=r"Flash ?Attention(?:[ -]?\d)?:? has been toggled on, but it cannot be used",
         sample="ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the package for FlashAttention2 doesn't seem to be installed.",
         explain="the run asks transformers for FlashAttention, and its package is not installed or does not fit",
-        remedy=f"{INSTALL} Or request torch's own attention: `attn_implementation=sdpa` (verl: `+actor_rollout_ref.model.override_config.attn_implementation=sdpa`; its value models need flash-attn).",
+        remedy=f"{INSTALL} Or request torch's own attention: `attn_implementation=sdpa` (verl: `+actor_rollout_ref.model.override_config.attn_implementation=sdpa`, but its value models need flash-attn).",
         versions="transformers",
         unless_above=r"\bload_valuehead_model\b",  # TRN020: verl's critic asks for it in any case
     ),
@@ -33,7 +33,7 @@ SIGNATURES = (
         pattern=r"(?:ModuleNotFoundError|ImportError): No module named '(?P<module>flash_attn(?!_2_cuda)\w*)[.\w]{0,80}'",
         sample="ModuleNotFoundError: No module named 'flash_attn'",
         explain="the code imports {module}, which is not installed",
-        remedy=f"{INSTALL} verl imports it to remove padding: without it set `{{key:model.remove_padding}}` to false and `attn_implementation=sdpa`.",
+        remedy=f"{INSTALL} {{verl:verl imports it to remove padding: without it set `use_remove_padding` to false and|Or set}} `attn_implementation=sdpa`.",
         versions="verl, transformers",
         last_resort=True,
     ),

@@ -47,6 +47,7 @@ from skyrl_train.node.host_memory import (
 
 RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
 CAUSE = "the job used more host memory than it was given"
+ASK_SLURM = "{slurm:Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; OUT_OF_MEMORY, or MaxRSS near ReqMem, is memory. |`sudo dmesg -T` has `Out of memory: Killed process` if the kernel did it. }"
 MORE = "Request more host memory (Slurm: `--mem`), or use less of it: fewer data loader workers (`{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
 MORE_FOR_RAY = "Request more host memory (Slurm: `--mem`), or use less of it: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
 
@@ -145,7 +146,7 @@ SIGNATURES = (
         pattern=r"\bexitcode  : -9\b|\bfailed \(exitcode: -9\) local_rank: |\bSignal 9 \(SIGKILL\) received by PID \d",
         sample="traceback : Signal 9 (SIGKILL) received by PID 51210",
         explain="a rank was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
-        remedy=f"Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; OUT_OF_MEMORY, or MaxRSS near ReqMem, is memory. {MORE}",
+        remedy=f"{ASK_SLURM}{MORE}",
         versions="torchrun",
         last_resort=True,
     ),

@@ -36,7 +36,7 @@ SIGNATURES = (
         pattern=r"[Dd]river/library version mismatch(?: NVML library version: (?P<library>[\d.]{3,12}))?|\bNVMLError_LibRmVersionMismatch\b|\bNVML/RM version mismatch\b|\bNVML_ERROR_LIB_RM_VERSION_MISMATCH\b",
         sample="Failed to initialize NVML: Driver/library version mismatch",
         explain="the node's GPU driver was updated, but the old kernel module is still loaded",
-        remedy="Submit again with `--exclude=NODE` and tell the administrators: the node needs a reboot. If only containers fail, remove the copy of `libnvidia-ml.so` from the image or from `LD_LIBRARY_PATH`.",
+        remedy="{slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators: the node needs a reboot. If only containers fail, remove the copy of `libnvidia-ml.so` from the image or from `LD_LIBRARY_PATH`.",
         versions="nvml",
         refines=("GPU002",),
     ),
@@ -44,7 +44,7 @@ SIGNATURES = (
         pattern=r"API mismatch: the client has (?:the )?version (?P<client>[\d.]{3,12})",
         sample="NVRM: API mismatch: the client has the version 550.144.03, but this kernel module has the version 550.127.05.",
         explain="the driver's libraries have version {client}, the loaded kernel module has another",
-        remedy="Submit again with `--exclude=NODE` and tell the administrators to load the new kernel module or to reboot the node.",
+        remedy="{slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators to load the new kernel module or to reboot the node.",
         versions="nvidia driver",
     ),
     Signature(

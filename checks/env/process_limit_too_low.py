@@ -35,7 +35,7 @@ from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpu
 
 CAUSE = "no further process, thread or open file was allowed"
 NO_THREAD = "no further thread or process was allowed"
-RAISE = "Raise the soft limit in the job script: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit). Fewer threads: `OMP_NUM_THREADS=1`, and with Ray as many CPUs as the job has (`ray start --num-cpus=N`); by itself Ray starts a worker for each CPU of the node."
+RAISE = "Raise the soft limit in the job script: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit). Fewer threads: `OMP_NUM_THREADS=1`{ray:, and with Ray as many CPUs as the job has (`ray start --num-cpus=N`); by itself Ray starts a worker for each CPU of the node|}."
 FILES = "Raise the soft limit in the job script: `ulimit -S -n $(ulimit -H -n)`. The line has EAGAIN (11) instead: it is the limit of processes, `ulimit -S -u $(ulimit -H -u)`."
 
 SIGNATURES = (

@@ -36,7 +36,7 @@ NO_HEADERS = "the compiler that Triton runs does not find the headers of the wor
 NO_C_COMPILER = "Triton found no C compiler in the worker's environment"
 NOTHING_TO_BUILD_WITH = "the compiler for kernels or the headers of the worker's Python are missing"
 
-COMPILER = "Make gcc visible to the workers: `module load gcc`, or install it in the image, and export `CC` with its full path before Ray starts."
+COMPILER = "Make gcc visible to the workers: `module load gcc`, or install it in the image, and export `CC` with its full path before the program starts."
 LIBCUDA = "`find /usr /run /opt -xdev -name libcuda.so.1` finds the driver's library: set `TRITON_LIBCUDA_PATH` to its directory. Nothing found: this node or container has no driver."
 HEADERS = "Install the headers of the Python that runs the job (Debian: `apt install python3-dev`, Red Hat: python3-devel), or use a Python that brings them: uv's (`uv python install 3.12`), conda's or a module's. `python -c 'import sysconfig; print(sysconfig.get_path(\"include\"))'` prints where this Python looks for them."
 

@@ -26,7 +26,7 @@ from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_set
 
 CAUSE = "the path of the temporary directory is too long for a socket"
 
-RAY = "Set `RAY_TMPDIR` to a short path on a local disk, such as `/tmp/r$SLURM_JOB_ID`, before Ray starts."
+RAY = "Set `RAY_TMPDIR` to a short path on a local disk, such as `/tmp/r$UID`, before Ray starts."
 ANY = "Set `TMPDIR` to a short path on a local disk, such as `/tmp/$USER`, before the program starts."
 PODMAN = "Give Podman short directories on a local disk: `XDG_RUNTIME_DIR=/tmp/run-$UID` and `podman --root /tmp/$USER/s --runroot /tmp/$USER/r`."
 

@@ -30,17 +30,17 @@ from skyrl_doctor.core.signature import Signature
 
 XID = r"\bXid \((?:PCI:)?(?P<gpu>[\w:.]{4,20})\): "
 EXCLUDE = (
-    "Submit again with `--exclude=NODE`, and send this line to the administrators: the node needs a GPU reset or a "
+    "{slurm:Submit again with `--exclude=NODE`|Use another node}, and send this line to the administrators: the node needs a GPU reset or a "
     "reboot before it takes jobs again."
 )
-RESET = "Run the job on another node (`--exclude=NODE`) and ask the administrators to reset the GPU"
+RESET = "Run the job on another node{slurm: (`--exclude=NODE`)|} and ask the administrators to reset the GPU"
 
 SIGNATURES = (
     Signature(
         pattern=r"\bError 802: system not yet initialized|\bcudaErrorSystemNotReady\b",
         sample="RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized",
         explain="the node's NVSwitch fabric is not up: nvidia-fabricmanager does not run, or its version is not the driver's",
-        remedy="Submit again with `--exclude=NODE`. On the node `systemctl status nvidia-fabricmanager` shows the reason; an administrator starts it in the version of the driver.",
+        remedy="{slurm:Submit again with `--exclude=NODE`|Use another node}. On the node `systemctl status nvidia-fabricmanager` shows the reason; an administrator starts it in the version of the driver.",
         versions="torch, nvidia driver",
     ),
     Signature(

@@ -44,7 +44,7 @@ SIGNATURES = (
         pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs (?P<desired>\d+)",
         sample="ValueError: Total available GPUs 0 is less than total desired GPUs 2",
         explain="Ray counts no GPU, because it does not count MIG slices; the run needs {desired}",
-        remedy="Plan for one GPU (`{key:slurm.gpus_per_node}` = 1) and request one slice from Slurm, as large as the run needs.",
+        remedy="Plan for one GPU (`{key:slurm.gpus_per_node}` = 1) and request one slice{slurm: from Slurm|}, as large as the run needs.",
         versions="verl",
         near=r"\bMIG-(?:GPU-)?[0-9a-f]{8}-",
         within=200,

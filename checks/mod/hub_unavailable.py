@@ -19,7 +19,7 @@ Download once on the login node (`hf download ORG/NAME`), then run the job with 
 from skyrl_doctor.core.signature import Signature
 
 HUB = r"https?://(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
-OFFLINE = "Download once on the login node (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
+OFFLINE = "Download the model once{slurm: on the login node|} (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
 UNREACHABLE = "this node cannot reach the hub"
 PROXY = f"{OFFLINE} Use the same `HF_HOME` in both. Where nodes reach the network through a proxy, set `HTTPS_PROXY`."
 

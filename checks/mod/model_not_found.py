@@ -26,7 +26,7 @@ from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
 
-SPELLING = "Compare the name with https://huggingface.co/ORG/NAME. A directory needs a leading `/` or `./` and must exist on the node that reads it. Nodes without network: `hf download ORG/NAME` on the login node."
+SPELLING = "Compare the name with https://huggingface.co/ORG/NAME. A directory needs a leading `/` or `./` and must exist on the node that reads it. Nodes without network: `hf download ORG/NAME` on {slurm:the login node|a machine with network}, and the same `HF_HOME` in the job."
 FETCH = "Download it on a node with network (`hf download ORG/NAME`), with the same `HF_HOME` as the job, and set `HF_HUB_OFFLINE=1` in the job."
 COPY = "Copy or download the whole directory again: config.json, tokenizer files and all files that model.safetensors.index.json names."
 CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"

@@ -41,7 +41,7 @@ SIGNATURES = (
         pattern=r"\bcurrent system boot ID differs from cached boot ID\b(?:.{0,80}[Pp]lease delete directories (?P<paths>\S{1,200} and \S{1,200}))?",
         sample='Error: current system boot ID differs from cached boot ID; an unhandled reboot has occurred. Please delete directories "/tmp/storage-run-1007/containers" and "/tmp/storage-run-1007/libpod/tmp" and re-run Podman',
         explain="Podman's run-time state is of an earlier boot of the node: it lies on a disk that the reboot did not empty",
-        remedy="Delete the two directories that the line names; no container of this node runs from before the reboot. So that it does not come back, set XDG_RUNTIME_DIR to a directory of this job, such as `/tmp/run-$SLURM_JOB_ID`, or put the run-time directory on a tmpfs.",
+        remedy="Delete the two directories that the line names; no container of this node runs from before the reboot. So that it does not come back, set XDG_RUNTIME_DIR to a directory of this job, such as `/tmp/run-$UID`, or put the run-time directory on a tmpfs.",
         versions="podman >= 5.1",
     ),
     Signature(
@@ -119,7 +119,7 @@ SIGNATURES = (
         pattern=r"(?:\bthe store \S{1,300} cannot be created: |/podman/graph/|/containers/storage/|/overlay(?:-layers|-images|-containers)?/|creating (?:container storage|read-write layer)|(?:writing|storing|copying) blob|committing container|ApplyLayer).{0,400}[Nn]o space left on device",
         sample='Error: creating container storage: creating read-write layer with ID "ab12": mkdir /tmp/skyrl-1000-4711/podman/graph/overlay/ab12: no space left on device',
         explain="the disk of the sandbox store is full",
-        remedy="Put the store on a larger disk of the node (`{key:sandbox.store}`), or remove what earlier jobs left: `skyrl-train sweep JOB_ID`. `df -h` and `df -i` show the disk's free space and inodes.",
+        remedy="Put the store on a larger disk of the node (`{key:sandbox.store}`), or remove what earlier jobs left{skyrl-train:: `skyrl-train sweep JOB_ID`|}. `df -h` and `df -i` show the disk's free space and inodes.",
         keys=("sandbox.store",),
         versions="podman",
         refines=("CKP003",),

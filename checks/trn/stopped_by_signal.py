@@ -10,7 +10,8 @@ SIGHUP comes when a terminal closes, SIGINT with Ctrl-C. Work since the last che
 
 ## How to fix
 Find the sender: `sacct -j JOB -o State,Reason,ExitCode`, the events of the pod, or the cloud's notices. Start long runs
-under Slurm, tmux or nohup, so that closing a terminal does not end them. Resume from the last checkpoint.
+under Slurm, in tmux or with setsid, so that closing a terminal does not end them: torchrun handles SIGHUP itself, so nohup
+does not protect it. Resume from the last checkpoint.
 
 ## Example
     torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15
@@ -21,8 +22,11 @@ from skyrl_doctor.core.signature import Signature
 STOPPED = "SIGTERM from outside stopped the run: the scheduler, the platform or a person"
 SERVER_STOPPED = "a signal (SIGTERM or SIGINT) stopped the vLLM server"
 SENDER = (
-    "If you did not stop the server, find the sender: the end of the job (`sacct -j JOB -o State,ExitCode`), or the script "
+    "If you did not stop the server, find the sender: {slurm:the end of the job (`sacct -j JOB -o State,ExitCode`), or |}the script "
     "that started it."
+)
+FIND_SENDER = (
+    "Find the sender ({slurm:`sacct -j JOB -o State,ExitCode`, |}the events of the pod, the notices of the cloud)"
 )
 RESUME = "then resume from the last checkpoint."
 
@@ -31,7 +35,7 @@ SIGNATURES = (
         pattern=r"\bSignalException: Process \d+ got signal: 15\b|\bReceived (?:15|Signals?\.SIGTERM) death signal",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15",
         explain=STOPPED,
-        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        remedy=f"{FIND_SENDER}, {RESUME}",
         versions="torchrun",
         last_resort=True,
     ),
@@ -39,7 +43,7 @@ SIGNATURES = (
         pattern=r"\bSignalException: Process \d+ got signal: 1\b|\bReceived (?:1|Signals?\.SIGHUP) death signal|\bSending process \d+ closing signal SIGHUP\b",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 1",
         explain="the terminal that started the run was closed (SIGHUP)",
-        remedy=f"Start the run under Slurm, tmux or `nohup`, {RESUME}",
+        remedy=f"Start the run with `setsid`, in tmux or as a job of a scheduler, {RESUME} `nohup` alone does not protect it: torchrun handles SIGHUP itself.",
         versions="torchrun",
         last_resort=True,
     ),
@@ -83,7 +87,7 @@ SIGNATURES = (
         within=120,
         sample="train.sh: line 115: 378056 Aborted                 (core dumped) python3 -m verl.trainer.main_ppo",
         explain=STOPPED,
-        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        remedy=f"{FIND_SENDER}, {RESUME}",
         versions="ray",
         last_resort=True,
     ),
@@ -92,7 +96,7 @@ SIGNATURES = (
         unless=r"\*\*\* ",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
-        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        remedy=f"{FIND_SENDER}, {RESUME}",
         versions="any",
         last_resort=True,
         passing=True,

@@ -80,7 +80,7 @@ def cause_of(diagnosis: Diagnosis, configured: tuple[str, ...] = ()) -> Cause:
             headline=f"{probably}{root.failure.name} {root.failure.slug}: {explain(root, dialect)}",
             known=True,
             id=root.failure.id or "",
-            remedy=_what_to_do(root, dialect),
+            remedy=_what_to_do(root, diagnosis),
         )
     if unknown is not None:
         return dataclasses.replace(
@@ -128,10 +128,10 @@ def _groups(diagnosis: Diagnosis) -> Iterator[Place]:
         )
 
 
-def _what_to_do(root: Hit, dialect: str) -> str:
+def _what_to_do(root: Hit, diagnosis: Diagnosis) -> str:
     """The signature's own remedy, else what the page of its failure says."""
     told = page(catalogue().find(root.failure.id), find_check(root.failure.id)) if root.failure.id else ""
-    return next((text for title, text in advice(root, dialect, told) if title == "What to do"), "")
+    return next((text for title, text in advice(root, diagnosis, told) if title == "What to do"), "")
 
 
 def cause_in(stored: Fields) -> Cause:

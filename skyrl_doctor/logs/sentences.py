@@ -1,15 +1,17 @@
 """The cause and the remedy of a hit as sentences: with the values of its line, and settings as the user's framework names them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from skyrl_doctor.logs.judge.hits import Hit
+from skyrl_doctor.logs.surroundings import ALL, choose, fit
 
 UNKNOWN = "?"
 _WITHOUT_VALUE = re.compile(r"(?<=: )\?: |(?:: \?)+$")
 """Parts of a sentence for which the line has no value: `refused: ?: the reason`, `refused: ?`."""
 _KEYS_ASIDE = re.compile(r" \((?:`\{key:[\w.]+\}`(?:, )?)+\)")
 """Settings that a sentence names beside it: without them it is as true, and another framework has other names."""
+_SPACES = re.compile(r" {2,}")
 _PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
 
 
@@ -18,9 +20,11 @@ def explain(hit: Hit, dialect: str = "") -> str:
     return _fill(hit.failure.signature.explain, hit, dialect)
 
 
-def remedy(hit: Hit, dialect: str = "") -> str:
-    """How to fix this cause; empty where only the page of the failure says so."""
-    return _fill(hit.failure.signature.remedy, hit, dialect)
+def remedy(hit: Hit, dialect: str = "", parts: Set[str] = ALL) -> str:
+    """How to fix this cause in a system with these parts; empty where only the page of the failure says so."""
+    written = hit.failure.signature.remedy
+    fitted = fit(written, parts) or choose(written, parts)
+    return _fill(_SPACES.sub(" ", fitted).strip(), hit, dialect)
 
 
 def name_setting(key: str, dialect: str) -> str:

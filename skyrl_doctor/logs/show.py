@@ -16,15 +16,15 @@ from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import Raised, search_text
 from skyrl_doctor.logs.read.levels import parse_header
 from skyrl_doctor.logs.sentences import explain, remedy
+from skyrl_doctor.logs.surroundings import ALL, OURS, fit, shown_parts
 from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
 MAX_LISTED = 12
 """Entries of one list."""
-OURS = "run-config"
-_SENTENCE_END = re.compile(r"(?<=[.:;])\s(?=[A-Z`])")
-_OUR_PARTS = re.compile(r"skyrl-train|skyrl-doctor env|RunConfig|`sandbox\.|`python\.interpreter")
+_JOB = re.compile(r"(?<=-j )JOB\b")
+"""The place of the job's number in a command of Slurm."""
 Redact = Callable[[str], str]
 
 
@@ -41,7 +41,7 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
             "text": _clean(root.line.text, redact),
             **({"probable": True} if root.failure.is_probable else {}),
             "explain": _clean(explain(root, diagnosis.dialect), redact),
-            **({"remedy": _clean(own, redact)} if (own := remedy(root, diagnosis.dialect)) else {}),
+            **({"remedy": _clean(own, redact)} if (own := own_remedy(root, diagnosis)) else {}),
         },
         "matches": [
             {**_name(hit), "role": str(hit.failure.signature.role), **_location(hit.line)} for hit in diagnosis.matches
@@ -251,7 +251,7 @@ def _root(
         yield "In your configuration"
         yield from (f"  {_clean(line, redact)}" for line in configured)
         yield ""
-    for title, body in advice(root, diagnosis.dialect, page):
+    for title, body in advice(root, diagnosis, page):
         yield title
         yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), width - 2))
     yield from _consequences(diagnosis, redact, width)
@@ -262,32 +262,38 @@ def _root(
         yield f"More: skyrl-doctor explain {root.failure.id}"
 
 
-def advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
+def advice(root: Hit, diagnosis: Diagnosis, page: str) -> Iterator[tuple[str, str]]:
     """Titles and texts: the remedy of this cause, or else what the page of the failure says of all its causes."""
-    if own := remedy(root, dialect):
+    if own := own_remedy(root, diagnosis):
         yield "What to do", own
         return
     sections = dict(parse(page).sections) if page else {}
     for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
-        if heading in sections and (body := _for_users_of(dialect, sections[heading])):
-            yield title, body
+        if heading in sections and (body := _fitted(sections[heading], parts_of(root, diagnosis))):
+            yield title, _with_job(body, diagnosis)
 
 
-def _for_users_of(dialect: str, body: str) -> str:
-    """The text without sentences about skyrl-train, unless the logs are of it."""
-    if dialect == OURS:
-        return body
-    paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
-    kept = ("\n".join(_without_our_parts(sentences)) for sentences in paragraphs)
-    return "\n\n".join(part for part in kept if part.strip())
+def own_remedy(root: Hit, diagnosis: Diagnosis) -> str:
+    """The remedy of this cause for the system that the logs show."""
+    return _with_job(remedy(root, diagnosis.dialect, parts_of(root, diagnosis)), diagnosis)
 
 
-def _without_our_parts(sentences: Sequence[str]) -> Iterator[str]:
-    """The sentences that are not about skyrl-train. One that only introduces such a sentence ends with a full stop."""
-    for one, following in itertools.pairwise((*sentences, "")):
-        if not _OUR_PARTS.search(one):
-            introduces = one.endswith(":") and _OUR_PARTS.search(following)
-            yield f"{one[:-1]}." if introduces else one
+def parts_of(root: Hit, diagnosis: Diagnosis) -> frozenset[str]:
+    """The parts of a system that the logs show."""
+    return shown_parts(diagnosis.parts, diagnosis.dialect, diagnosis.slurm_id, root.failure.name, root.line.text)
+
+
+def _with_job(body: str, diagnosis: Diagnosis) -> str:
+    return _JOB.sub(diagnosis.slurm_id, body) if diagnosis.slurm_id else body
+
+
+def _fitted(body: str, parts: frozenset[str]) -> str:
+    """The text of a page without sentences about skyrl-train, unless the logs are of it.
+
+    A page explains the failure as a whole, so its sentences about other parts stay.
+    """
+    shown = parts | (ALL - {OURS})
+    return "\n\n".join(kept for paragraph in body.split("\n\n") if (kept := fit(paragraph, shown, "\n")).strip())
 
 
 def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:

@@ -51,6 +51,8 @@ class Diagnosis:
     stopped    the last step of a run without an end
     ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
     dialect    the dialect of the framework that wrote the logs; empty where none is known
+    parts      the parts of a system that the logs show: Slurm, Ray and others
+    slurm_id   the number of the Slurm job; empty where the logs name none
     earlier    the earlier runs of files that hold several; all else is of the last run of each file
     """
 
@@ -66,6 +68,8 @@ class Diagnosis:
     done: Line | None = None
     stopped: Stopped | None = None
     dialect: str = ""
+    parts: frozenset[str] = frozenset()
+    slurm_id: str = ""
     ranks: str = ""
     earlier: tuple[EarlierRun, ...] = ()
 
@@ -96,6 +100,8 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         done=done,
         stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
+        parts=frozenset(part for scan in scans for part in scan.parts),
+        slurm_id=slurm_id,
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
     is_weak = suspect is not None and not _is_serious(suspect, scans)

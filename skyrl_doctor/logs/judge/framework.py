@@ -1,8 +1,12 @@
-"""The framework that wrote a log, by words that only its own lines hold. It decides how remedies name settings."""
+"""The framework that wrote a log, and the parts of its system, by words that only their lines hold.
+
+They decide how remedies name settings, and which remedies are shown.
+"""
 
 from collections.abc import Iterable
 
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.surroundings import marked
 
 SEARCHED = 4 << 20
 """The first bytes of a file, in which a framework names itself."""
@@ -16,15 +20,17 @@ MARKS: dict[str, tuple[bytes, ...]] = {
 
 
 class FrameworkMarks:
-    """Collects the dialects whose marks stand in the first blocks of a file."""
+    """Collects the dialects and the parts whose marks stand in the first blocks of a file."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
+        self.parts: set[str] = set()
 
     def add_block(self, block: Block) -> None:
         """Search one block."""
         if block.start < SEARCHED:
             self.found |= {name for name, marks in MARKS.items() if any(mark in block.data for mark in marks)}
+            self.parts.update(marked(block.data))
 
 
 def choose_dialect(found: Iterable[str]) -> str:

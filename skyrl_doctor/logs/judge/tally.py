@@ -46,6 +46,7 @@ class Scan:
     last_step  the text up to the end of the last step
     answered   requests that a model server answered, counted only where it refused one
     frameworks the frameworks that name themselves in it
+    parts      the parts of a system that it shows: Slurm, Ray and others
     first_line the line where the last run of the file starts: the other fields are of this run
     earlier    the earlier runs of the file, of many the last
     """
@@ -67,6 +68,7 @@ class Scan:
     last_step: bytes = b""
     answered: int = 0
     frameworks: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
     first_line: int = 1
     earlier: tuple["Scan", ...] = ()
 
@@ -119,7 +121,7 @@ class Tally:
             self._is_ended = self._is_ended or not is_start
             return False
         self._steps.keep_text(lookback)
-        earlier = dataclasses.replace(self.scan(_as_it_is), earlier=())
+        earlier = dataclasses.replace(self.scan(_as_it_is), earlier=(), parts=frozenset())
         self._earlier = (*self._earlier, earlier)[-MAX_EARLIER:]
         self._first_line, self._is_ended = number, False
         self._traceback, self._done, self._answered = None, None, 0
@@ -175,6 +177,7 @@ class Tally:
             last_step=self._steps.last_text(),
             answered=self._answered,
             frameworks=frozenset(self._frameworks.found),
+            parts=frozenset(self._frameworks.parts),
             first_line=self._first_line,
             earlier=self._earlier,
         )
