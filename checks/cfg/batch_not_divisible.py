@@ -58,7 +58,16 @@ KEYS = (
     "slurm.nodes",
 )
 
+DIVIDE = "The line names both sizes. Change one, so that the second divides the first."
+
 SIGNATURES = (
+    Signature(
+        pattern=r"train_batch_size is not equal to micro_batch_per_gpu \* gradient_acc_step \* world_size (?P<batch>\d+) != (?P<micro>\d+) \* (?P<steps>\d+) \* (?P<gpus>\d+)",
+        sample="AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 64 != 4 * 8 * 1",
+        explain="DeepSpeed's train_batch_size {batch} is not {micro} samples per GPU x {steps} accumulation steps x {gpus} processes",
+        remedy='Set `train_batch_size` to that product, or to `"auto"` if transformers or accelerate reads the DeepSpeed configuration. If there are more GPUs than {gpus}, the launcher started too few processes: use `deepspeed`, `torchrun` or `accelerate launch`.',
+        versions="deepspeed",
+    ),
     Signature(
         pattern=r"only support equal (?:chunk|split)(?:\. Got size of DataProto (?P<rows>\d+) and chunk (?P<chunks>\d+))?",
         sample="AssertionError: only support equal chunk. Got size of DataProto 2 and chunk 8.",
@@ -70,24 +79,28 @@ SIGNATURES = (
         pattern=r"must be divisible by minimal possible batch size",
         sample="AssertionError: real_train_batch_size (6) must be divisible by minimal possible batch size (4)",
         explain="the batch size is not divisible by the number of GPUs",
+        remedy="Set `{key:data.train_batch_size}` so that it times the rollouts of a prompt is a multiple of the second number of the line.",
         versions="verl",
     ),
     Signature(
         pattern=r"data size must be divisible by force_group_size \* micro_batch_size_per_gpu",
         sample="AssertionError: data size must be divisible by force_group_size * micro_batch_size_per_gpu",
         explain="the rows of one GPU are not divisible by the micro batch size",
+        remedy="Choose a micro batch size for each GPU that divides the rows that it gets: the mini batch times the rollouts of a prompt, divided by the number of GPUs.",
         versions="verl 0.9",
     ),
     Signature(
         pattern=r"(?i:batch|rollout|DataProto|num_workers|n_gpus|dp_size)[^\n]{0,140}(?:must|should|needs to|has to|is not|not)(?: be)?(?: evenly)? divisible by",
         sample="AssertionError: normalized ppo_mini_batch_size 6 should be divisible by ppo_micro_batch_size_per_gpu 4",
         explain=CAUSE,
+        remedy=DIVIDE,
         versions="verl, SkyRL, prime-rl",
     ),
     Signature(
         pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
         sample="AssertionError: normalized ppo_mini_batch_size 0 should be larger than 0",
         explain=CAUSE,
+        remedy="The line names the sizes. A size of 0 was rounded down: a batch is smaller than the number of GPUs that share it.",
         versions="verl",
     ),
     Signature(

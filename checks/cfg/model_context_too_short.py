@@ -35,17 +35,28 @@ CAUSE = "max_model_len exceeds the model's context"
 
 KEYS = ("model.path", "rollout.max_model_len")
 
+LOWER = "Lower the length that the line names to at most the model's context, or use a model with a longer one."
+
 SIGNATURES = (
+    Signature(
+        pattern=r"User-specified max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\w{1,40}=(?P<derived>\d{1,9})",
+        sample="ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).",
+        explain="max_model_len {asked} exceeds the model's context of {derived} tokens",
+        remedy="Lower `--max-model-len` (`{key:rollout.max_model_len}` of a trainer) to at most {derived}, or use a model with a longer context. A model whose card names a longer context needs `rope_scaling` in its config.json.",
+        versions="vllm",
+    ),
     Signature(
         pattern=r"is greater than the derived max_model_len",
         sample="ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).",
         explain=CAUSE,
+        remedy=LOWER,
         versions="vllm",
     ),
     Signature(
         pattern=r"User-specified (?:max_model_len|context_length) .{0,40}is greater than the derived|model context length should be greater than total sequence length",
         sample="AssertionError: model context length should be greater than total sequence length",
         explain=CAUSE,
+        remedy=LOWER,
         versions="verl, sglang",
     ),
 )

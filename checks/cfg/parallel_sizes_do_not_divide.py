@@ -32,18 +32,30 @@ from skyrl_train.config.parallel import does_not_divide, gpu_faults
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
+DIVIDE = "Choose tensor, pipeline and context parallel sizes whose product divides the number of GPUs."
+
 SIGNATURES = (
+    Signature(
+        pattern=r"[Tt]otal number of attention heads \((?P<heads>\d+)\) must be divisible by tensor parallel size \((?P<size>\d+)\)",
+        sample="ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).",
+        explain="the tensor parallel size {size} does not divide the model's {heads} attention heads",
+        remedy="Choose a tensor parallel size that divides {heads} (`--tensor-parallel-size`, or `{key:rollout.tensor_parallel_size}` of a trainer). Use the other GPUs for more replicas: data or pipeline parallel.",
+        keys=("rollout.tensor_parallel_size",),
+        versions="vllm",
+    ),
     Signature(
         pattern=r"\bworld[_ ]size:? \(?\d+\)? (?:is not|should be|must be) divisible by|\bn_gpus \(\d+\) must be divisible by model_parallel_size",
         sample="RuntimeError: world_size (8) is not divisible by 6",
         refines=("CFG002",),
         explain="tensor x pipeline x context parallel size does not divide the number of GPUs",
+        remedy=DIVIDE,
         versions="megatron-core, verl",
     ),
     Signature(
         pattern=r"[Tt]otal number of attention heads \(\d+\) must be divisible by tensor parallel size|\bnum_attention_heads \(?\d+\)? must be (?:a multiple of|divisible by) (?:tensor|ulysses)",
         sample="ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).",
         explain="the tensor parallel size does not divide the model's attention heads",
+        remedy="Choose a parallel size that divides the attention heads: `num_attention_heads` in the model's config.json.",
         versions="vllm, megatron-core, verl",
     ),
     Signature(

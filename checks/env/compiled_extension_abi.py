@@ -28,35 +28,51 @@ from skyrl_doctor.facts.interpreter import Interpreter
 
 CAUSE = "a compiled extension was built for a different torch, CUDA or NumPy"
 
+REBUILD = (
+    "The path in the line names the package. Install it again for the torch that is there (`python -c 'import torch; "
+    "print(torch.__version__, torch.version.cuda)'`): a wheel for this torch, CUDA and Python, or "
+    "`pip install --force-reinstall --no-deps --no-build-isolation PACKAGE`. On Windows a missing Visual C++ runtime "
+    "gives the same error."
+)
+ANOTHER_NUMPY = (
+    "Install a newer version of the package that the traceback names, or an older NumPy (`pip install 'numpy<2'`), "
+    "into the same environment."
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
         sample="ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcEE",
         explain="a compiled extension was built for a different torch",
+        remedy=REBUILD,
         versions="flash-attn",
     ),
     Signature(
         pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b|DLL load failed while importing",
         sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
         explain=CAUSE,
+        remedy=REBUILD,
         versions="torch",
     ),
     Signature(
         pattern=r"(?:Import|OS)Error: lib[\w+-]{1,40}\.so[\d.]*: cannot open shared object file",
         sample="ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
         explain=CAUSE,
+        remedy="Another CUDA version is installed than the package was built for: install its build for the CUDA of torch (`python -c 'import torch; print(torch.version.cuda)'`). If the library is there, add its directory to `LD_LIBRARY_PATH`.",
         versions="vllm, flash-attn",
     ),
     Signature(
         pattern=r"compiled using NumPy 1\.x cannot be run in|numpy\.dtype size changed, may indicate binary incompatibility|operator torchvision::nms does not exist|module compiled against A[BP]I version|Couldn't load custom C\+\+ ops|'_OpNamespace' '(?:_\w{0,20}C\w{0,20}|torchvision|flash_attn\w{0,20})' object has no attribute|compiled with different CUDA major versions",
         sample="ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header, got 88 from PyObject",
         explain=CAUSE,
+        remedy=REBUILD,
         versions="numpy, torchvision",
     ),
     Signature(
         pattern=r"(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.? not found \(required by .{0,300}(?:(?:site|dist)-packages|lib-dynload|conda|mamba|miniforge|/envs/)",
         sample="ImportError: /lib64/libc.so.6: version `GLIBC_2.32' not found (required by /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so)",
         explain="a compiled extension was built for a newer system than this node's",
+        remedy="Build the package on this system (`pip install --no-binary PACKAGE PACKAGE`), use a wheel for an older glibc, or a container with a newer system.",
         versions="flash-attn",
         refines=("IMG008",),
     ),
@@ -64,18 +80,21 @@ SIGNATURES = (
         pattern=r"Tried to instantiate class '_\w{0,40}C\.\w{1,60}', but it does not exist",
         sample="RuntimeError: Tried to instantiate class '_core_C.ScalarType', but it does not exist! Ensure that it is registered via torch::class_",
         explain="the compiled part of an extension is not loaded: it is missing, or was built for a different torch or CUDA",
+        remedy=REBUILD,
         versions="vllm",
     ),
     Signature(
         pattern=r"numpy\.core\.multiarray failed to import|\b_ARRAY_API not found|Error: Numpy is not available",
         sample="ImportError: numpy.core.multiarray failed to import",
         explain=CAUSE,
+        remedy=ANOTHER_NUMPY,
         versions="numpy",
     ),
     Signature(
         pattern=r"No module named '(?:vllm\._\w{0,20}C|flash_attn_2_cuda|torch\._C|flashinfer\._\w{1,30})'",
         sample="ModuleNotFoundError: No module named 'vllm._C'",
         explain="the compiled part of an extension is missing or was built for a different Python",
+        remedy=REBUILD,
         versions="vllm, flash-attn",
     ),
 )

@@ -32,41 +32,49 @@ NO_VALID_KEY = "W&B has no key or a wrong one in the process that logs"
 
 KEYS = ("trainer.logger",)
 
+LOG_IN = "Run `wandb login`{slurm: on the login node|} (it writes `~/.netrc`), or export `WANDB_API_KEY` for the process that trains, or log without W&B's server: `export WANDB_MODE=offline`."
+
 SIGNATURES = (
     Signature(
         pattern=r"\bapi_key not configured \(no-tty\)",
         sample="wandb.errors.errors.UsageError: api_key not configured (no-tty). call wandb.login(key=[your_api_key])",
         explain=NO_KEY,
+        remedy=LOG_IN,
         versions="wandb",
     ),
     Signature(
         pattern=r"\bNo API key configured",
         sample="wandb: ERROR No API key configured. Use `wandb login` to log in.",
         explain=NO_KEY,
+        remedy=LOG_IN,
         versions="wandb",
     ),
     Signature(
         pattern=r"\bapi_key not configured|\bAPI key must (?:be|have) (?:at least )?\d+",
         sample="ValueError: API key must be 40 characters long, yours was 12",
         explain=NO_VALID_KEY,
+        remedy=LOG_IN,
         versions="wandb",
     ),
     Signature(
         pattern=r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|permission denied \(<Response \[40[13]))|returned error 401.{0,200}user is not logged in|\bupsertBucket.{0,200}(?:not logged in|permission denied)",
         sample="wandb: ERROR Error while calling W&B API: user is not logged in (<Response [401]>)",
         explain=NO_VALID_KEY,
+        remedy=LOG_IN,
         versions="wandb",
     ),
     Signature(
         pattern=r"wandb\.errors.{0,80}(?:not logged in|[Ll]ogin required|API key|api_key)",
         sample="wandb.errors.CommError: It appears that you are not logged in. Run wandb login",
         explain=NO_VALID_KEY,
+        remedy=LOG_IN,
         versions="wandb",
     ),
     Signature(
         pattern=r"\bWANDB_API_KEY\b.{0,40}(?:not set|unset|missing|required|must be set|not found|not defined|invalid)|\b(?:[Mm]issing|[Nn]o) (?:env\w* (?:var\w* )?)?WANDB_API_KEY\b",
         sample="ValueError: WANDB_API_KEY is not set",
         explain=NO_VALID_KEY,
+        remedy=LOG_IN,
         versions="any",
     ),
     Signature(
@@ -82,6 +90,7 @@ TOPIC = Signature(
     pattern=rf"(?i)(?:\bW&B\b|\bwandb\b|weights and biases).{{0,100}}(?:\bno api[ _]key|api[ _]key.{{0,40}}(?:{LACK}|{WRONG})|not logged in|log ?in (?:failed|required)|unauthori[sz]ed)",
     sample="RuntimeError: W&B login failed: no API key found in the environment",
     explain=NO_VALID_KEY,
+    remedy=LOG_IN,
     versions="any",
 )
 

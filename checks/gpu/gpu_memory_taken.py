@@ -31,23 +31,30 @@ from skyrl_train.node.vllm import free_mib_wanted
 
 CAUSE = "another process holds memory of the same GPU"
 
+OTHERS = (
+    "`nvidia-smi` names the processes on the GPU. End those that an earlier run left (`kill PID`), or use another GPU."
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"Error in memory profiling\. (?:Initial free memory|This happens when)",
         sample="AssertionError: Error in memory profiling. Initial free memory 82.94 GiB, current free memory 90.17 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling",
         explain="another process on the same GPU freed memory while vLLM measured it",
+        remedy="Start the servers on one GPU one after the other, each when the one before is ready, or give each a GPU of its own.",
         versions="vllm",
     ),
     Signature(
         pattern=r"CUDA-capable device\(s\) is/are busy or unavailable|all CUDA-capable devices are busy",
         sample="RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable",
         explain=CAUSE,
+        remedy=OTHERS,
         versions="torch",
     ),
     Signature(
         pattern=r"memory capacity is unbalanced\. Some GPUs may be occupied",
         sample="RuntimeError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.",
         explain=CAUSE,
+        remedy=OTHERS,
         versions="sglang",
     ),
 )

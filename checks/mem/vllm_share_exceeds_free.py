@@ -40,7 +40,7 @@ SIGNATURES = (
         pattern=r"Free memory on device (?:\w+:\d+ )?\((?P<free>[0-3](?:\.\d+)?)/(?P<total>(?:1[5-9]|[2-9]\d|1\d\d)(?:\.\d+)?) GiB\) on startup is less than desired GPU memory utilization",
         sample="ValueError: Free memory on device cuda:0 (1.53/22.05 GiB) on startup is less than desired GPU memory utilization (0.9, 19.84 GiB).",
         explain="only {free} of the GPU's {total} GiB were free when vLLM started: another process holds the rest",
-        remedy="`nvidia-smi` on the node names the process: an older run that did not end, another job (GPU003), or a trainer on the same GPU that loads first. End it or use another GPU; a trainer has to offload its weights before vLLM starts.",
+        remedy="`nvidia-smi` on the node names the process: an older run that did not end, another job, or a trainer on the same GPU that loads first. End it or use another GPU; a trainer has to offload its weights before vLLM starts.",
         versions="vllm",
     ),
     Signature(
@@ -54,6 +54,7 @@ SIGNATURES = (
         pattern=r"is less than desired GPU memory utilization|[Ff]ree memory .{0,80}less than .{0,40}gpu_memory_utilization",
         sample="ValueError: Free memory on device cuda:0 (111.99/139.8 GiB) on startup is less than desired GPU memory utilization (0.95, 132.81 GiB).",
         explain=CAUSE,
+        remedy="Lower `--gpu-memory-utilization` (`{key:rollout.gpu_memory_utilization}` of a trainer) to what is free, or end the process that holds the rest: `nvidia-smi` names it.",
         versions="vllm >= 0.12",
     ),
 )

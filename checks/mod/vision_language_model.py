@@ -29,23 +29,28 @@ CAUSE = "the model is a vision-language model, but the loader supports only text
 
 KEYS = ("model.path",)
 
+LOAD = "Load it with `AutoModelForImageTextToText` (transformers), or use a text model of the same family. A trainer needs a version that supports this model type: its release notes name them."
+
 SIGNATURES = (
     Signature(
         pattern=r"Unrecognized configuration class .{0,200}(?:VL|Vision|Omni|Llava|Pixtral)\w*Config",
         sample="ValueError: Unrecognized configuration class <class 'transformers.models.qwen3_vl.configuration_qwen3_vl.Qwen3VLConfig'> for this kind of AutoModel: AutoModelForCausalLM.",
         explain=CAUSE,
+        remedy=LOAD,
         versions="transformers",
     ),
     Signature(
         pattern=r"Unrecognized configuration class .{0,200}(?:Mistral3|Gemma3n?|PaliGemma|Mllama|Idefics|Glm4v|Kimi_?VL|InternVL|Llama4|AyaVision)\w*Config\b",
         sample="ValueError: Unrecognized configuration class <class 'transformers.models.mistral3.configuration_mistral3.Mistral3Config'> for this kind of AutoModel: AutoModelForCausalLM.",
         explain=CAUSE,
+        remedy=LOAD,
         versions="transformers",
     ),
     Signature(
         pattern=r"'\w*(?:VL|Vision|Omni|Llava|Pixtral|Mllama|Mistral3|Gemma3)\w*Config' object has no attribute '",
         sample="AttributeError: 'Qwen2_5_VLConfig' object has no attribute 'vocab_size'",
         explain=CAUSE,
+        remedy=LOAD,
         versions="transformers",
     ),
 )
