@@ -11,7 +11,7 @@ rollouts and fills up with padding.
 ## Why it breaks training
 verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
 file. verl checks only in the first update that a mini batch divides over the GPUs. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
-lost a rollout. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
+lost a rollout. A program that is of neither verl nor its recipes may compare the sizes in another way: for it the finding is a warning. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix
 Use the next batch size that divides, which the finding names, or another number of rollouts per prompt.
@@ -30,10 +30,10 @@ from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
-from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Plan, Release
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
-from skyrl_doctor.plan.parallel import megatron_models
+from skyrl_doctor.plan.parallel import has_unknown_sizes, megatron_models, own_value
 from skyrl_train.config.batch import (
     MICRO_BATCHES,
     batch_violations,
@@ -164,7 +164,13 @@ def batch_not_divisible(plan: Plan) -> Iterator[Finding]:
         _of_skyrl if required(plan).is_of(SKYRL) else _groups if plan.find("data.train_batch_rollouts") else _samples
     )
     violations = list(judge(plan))
-    yield from (finding(plan, violation) for violation in violations)
+    program = own_value(plan, OTHER_PROGRAM)
+    if program is None:
+        yield from (finding(plan, violation) for violation in violations)
+        return
+    for violation in violations:
+        message = f"{violation.message}; {program.value} may allow it"
+        yield finding(plan, dataclasses.replace(violation, message=message, fatal=False))
 
 
 def _groups(plan: Plan) -> Iterator[Violation]:
@@ -245,6 +251,8 @@ def _parts(plan: Plan) -> tuple[int, int, str]:
     copies times the micro batch.
     """
     trained = next(megatron_models(plan), None)
+    if trained is None and has_unknown_sizes(plan):
+        raise CouldNotLook("the parallel sizes of Megatron are not known, so the copies of the model are not either")
     if trained is None:
         gpus = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
         return gpus, gpus // (plan.integer("actor.sequence_parallel_size") or 1), ""

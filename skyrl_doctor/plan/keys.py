@@ -21,7 +21,7 @@ EXTRA = {
 }
 """Canonical keys that RunConfig lacks: what other dialects set and RunConfig sets in another way."""
 
-OTHER_PROGRAM = "skyrl.other_program"
+OTHER_PROGRAM = "other_program"
 """The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
 STARTS_RAY = "ray start"
 """An own value of a plan whose job script was read: whether it starts a Ray cluster."""

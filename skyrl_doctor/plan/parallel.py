@@ -48,6 +48,15 @@ def megatron_models(plan: Plan) -> Iterator[Megatron]:
             yield Megatron(counts[0] * counts[1], sizes, table, *keys)
 
 
+def has_unknown_sizes(plan: Plan) -> bool:
+    """Whether Megatron trains, or may train, and a parallel size of it is not known."""
+    for strategy, table, _, _ in _TABLES:
+        found = plan.own.get(strategy)
+        if found is not None and (found.unknown or found.value == "megatron") and _sizes(plan, table) is None:
+            return True
+    return False
+
+
 _TABLES = (
     ("actor_rollout_ref.actor.strategy", f"{_VERL}.megatron", "trainer.nnodes", "trainer.n_gpus_per_node"),
     (

@@ -55,6 +55,14 @@ class Scope:
         found = self.variables.get(name)
         return name in ("@", "*") or (found is not None and found.is_array)
 
+    def separator(self) -> Value:
+        """What `"${NAME[*]}"` puts between its elements: the first character of IFS, a blank if that is not set."""
+        found = self.variables.get("IFS")
+        if found is None or not found.words:
+            return known(" ")
+        marks = found.words[0]
+        return (Piece("", f"IFS: {marks.unknown}"),) if marks.unknown else known(marks.text[:1])
+
     def assume(self) -> bool:
         """Whether an unset name counts as empty here; remembers that it did."""
         self.assumed = self.assumed or self.is_assuming

@@ -215,8 +215,9 @@ class Expander:
             return
         values = self._values(found, raw)
         if quoted and found is not None and "*" in (found.index, found.name) and values:
+            mark = self.scope.separator()
             values = [
-                tuple(piece for number, value in enumerate(values) for piece in (*known(" " * bool(number)), *value))
+                tuple(piece for number, value in enumerate(values) for piece in (*(mark if number else ()), *value))
             ]
         for number, value in enumerate(values):
             if number:

@@ -179,3 +179,32 @@ def test_skyrl_has_rules_of_its_own() -> None:
     assert [one.message for one in found("CFG002", plan(f"{start} trainer.train_batch_size=6\n", "run.sh"))] == [
         "a batch of 6 prompts does not divide into mini batches of 4"
     ]
+
+
+OF_A_FORK = "python3 -m {} data.train_batch_size=6 actor_rollout_ref.actor.ppo_mini_batch_size=8 actor_rollout_ref.rollout.n=2 trainer.n_gpus_per_node=4"
+
+
+@pytest.mark.parametrize(
+    ("module", "severity", "ending"),
+    [
+        ("verl.trainer.main_ppo", Severity.ERROR, "train batch of 6"),
+        ("recipe.dapo.main_dapo", Severity.ERROR, "train batch of 6"),
+        ("myagent.main_ppo", Severity.WARNING, "train batch of 6; myagent.main_ppo may allow it"),
+    ],
+)
+def test_a_program_of_the_users_own_may_compare_in_another_way(module: str, severity: Severity, ending: str) -> None:
+    [one] = found("CFG002", plan(OF_A_FORK.format(module), "run.sh"))
+    assert (one.severity, one.message) == (severity, f"a mini batch of 8 prompts is larger than the {ending}")
+
+
+def test_unknown_sizes_of_megatron_refuse_no_batch() -> None:
+    table = "actor_rollout_ref.actor.megatron"
+    words = (
+        "model_engine=megatron trainer.n_gpus_per_node=8 data.train_batch_size=6 actor_rollout_ref.rollout.n=1",
+        f"actor_rollout_ref.actor.ppo_mini_batch_size=6 {table}.tensor_model_parallel_size=$TP",
+    )
+    made = plan(f"python3 -m verl.trainer.main_ppo {' '.join(words)}", "run.sh")
+    assert verdict("CFG002", made) == (
+        Status.UNKNOWN,
+        "the parallel sizes of Megatron are not known, so the copies of the model are not either",
+    )

@@ -40,6 +40,11 @@ class EntryPoint:
         return self.module.startswith("verl.")
 
     @property
+    def is_other_program(self) -> bool:
+        """Whether it is of neither verl nor one of its recipes: it may compare settings in another way."""
+        return not self.module.startswith(("verl.", "recipe."))
+
+    @property
     def is_sft(self) -> bool:
         return "sft_trainer" in self.name
 

@@ -14,7 +14,7 @@ from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import release_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
-from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
@@ -72,6 +72,9 @@ def _read_call(
     job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
+    if call.entry.is_other_program:
+        place = Location(call.place, call.line, call.entry.name)
+        job[OTHER_PROGRAM] = Value(OTHER_PROGRAM, call.entry.module, place, written=False, own=OTHER_PROGRAM)
     own = {**reading.own, **job}
     return dataclasses.replace(reading, own=own, release=release_of(call.entry, judged.verl, own))
 
