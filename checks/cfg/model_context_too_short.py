@@ -42,7 +42,7 @@ SIGNATURES = (
         pattern=r"User-specified max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\w{1,40}=(?P<derived>\d{1,9})",
         sample="ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).",
         explain="max_model_len {asked} exceeds the model's context of {derived} tokens",
-        remedy="Lower `--max-model-len` (`{key:rollout.max_model_len}` of a trainer) to at most {derived}, or use a model with a longer context. A model whose card names a longer context needs `rope_scaling` in its config.json.",
+        remedy="Lower `--max-model-len` (`{key:rollout.max_model_len}` of a trainer) to at most {derived}, or use a model with a longer context. If the model's card names a longer context, it needs `rope_scaling` in its config.json.",
         versions="vllm",
     ),
     Signature(

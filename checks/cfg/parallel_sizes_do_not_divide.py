@@ -32,7 +32,7 @@ from skyrl_train.config.parallel import does_not_divide, gpu_faults
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
-DIVIDE = "Choose tensor, pipeline and context parallel sizes whose product divides the number of GPUs."
+DIVIDE = "Change the tensor, pipeline or context parallel size. Their product has to divide the number of GPUs."
 
 SIGNATURES = (
     Signature(

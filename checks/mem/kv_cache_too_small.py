@@ -39,18 +39,20 @@ KEYS = (
 
 MORE_ROOM = "raise `--gpu-memory-utilization` (`{key:rollout.gpu_memory_utilization}` of a trainer), or spread the model over more GPUs (`--tensor-parallel-size`)."
 
+FITS = "one request may have {asked} tokens, but the GPU's KV cache holds {fits}"
+
 SIGNATURES = (
     Signature(
         pattern=r"max seq len \((?P<asked>\d+)\) is larger than the maximum number of tokens that can be stored in KV cache \((?P<fits>\d+)\)",
         sample="ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (20512). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
-        explain="one request may have {asked} tokens, but the GPU's KV cache holds {fits}",
+        explain=FITS,
         remedy=f"Lower `--max-model-len` (`{{key:rollout.max_model_len}}` of a trainer) to at most {{fits}}, {MORE_ROOM}",
         versions="vllm < 0.9",
     ),
     Signature(
         pattern=r"max seq len \((?P<asked>\d+)\).{1,300}estimated maximum model length is (?P<fits>\d+)",
         sample="ValueError: To serve at least one request with the models's max seq len (32768), (4.50 GiB KV cache is needed, which is larger than the available KV cache memory (1.44 GiB). Based on the available memory, the estimated maximum model length is 10464. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
-        explain="one request may have {asked} tokens, but the GPU's KV cache holds {fits}",
+        explain=FITS,
         remedy=f"Lower `--max-model-len` (`{{key:rollout.max_model_len}}` of a trainer) to at most {{fits}}, {MORE_ROOM}",
         versions="vllm >= 0.9",
     ),
