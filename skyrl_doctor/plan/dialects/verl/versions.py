@@ -151,11 +151,17 @@ def _editable(machine: Machine, info: str) -> str | None:
 
 
 def _checkout(machine: Machine, folders: Sequence[str]) -> Verl | None:
-    """The nearest checkout: a folder above the script, or the `src` or the submodule `verl` of one."""
-    for folder in (place for above in folders for place in (above, f"{above}/src", f"{above}/verl")):
-        files = OnDisk(machine, folder)
-        if files.has_folder(CONFIG):
-            return Verl(_version_of(machine, folder), files, Origin.CHECKOUT, folder)
+    """The nearest checkout: a folder above the script, or the `src` or the submodule `verl` of one.
+
+    A `verl` outside of the script's own repository is no part of it.
+    """
+    is_inside = True
+    for above in folders:
+        for folder in (above, *((f"{above}/src", f"{above}/verl") if is_inside else ())):
+            files = OnDisk(machine, folder)
+            if files.has_folder(CONFIG):
+                return Verl(_version_of(machine, folder), files, Origin.CHECKOUT, folder)
+        is_inside = is_inside and ".git" not in _names(machine, above)
     return None
 
 

@@ -73,6 +73,14 @@ def test_a_checkout_may_hold_verl_as_a_source_folder_or_a_submodule(tmp_path: Pa
     assert told(plan(tmp_path / "fork/scripts/train", GRAD_OFFLOAD)) == [(True, message)]
 
 
+def test_a_verl_outside_of_the_repository_of_the_script_is_no_part_of_it(tmp_path: Path) -> None:
+    write_tree(tmp_path / "verl", "0.9.1")
+    write(tmp_path / "recipes/.git", "gitdir: elsewhere\n")
+    [(is_fatal, message)] = told(plan(tmp_path / "recipes/train", GRAD_OFFLOAD))
+    assert not is_fatal
+    assert message.startswith("judged by verl 0.9.0")
+
+
 def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
     message = (
         f"judged by verl 0.9.0, the newest release that knows these keys; verl 0.9.1 lacks {KEY} "
