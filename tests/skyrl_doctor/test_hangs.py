@@ -6,6 +6,7 @@ The whole command runs, as a user runs it, on a machine whose tools sleep for ev
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -176,7 +177,9 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path, mark: str, how:
 def test_a_signal_ends_it_and_its_children(hung_tools: Path, mark: str, number: int, word: str, code: int) -> None:
     env = {"PATH": f"{hung_tools}:/usr/bin:/bin", mark: "1", "UV_PYTHON": str(hung_tools / "python-that-hangs")}
     argv = [sys.executable, "-m", "skyrl_doctor", "preflight", "--role", "gpu", "--deadline", "60"]
+    before = signal.signal(number, signal.SIG_DFL)  # below nohup it would inherit that SIGHUP is ignored
     with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        signal.signal(number, before)
         wait_for(lambda: any("python-that-hangs" in text for text in left_behind(mark)))
         process.send_signal(number)
         _, err = process.communicate(timeout=PATIENCE_S)
