@@ -18,7 +18,10 @@ from urllib.parse import urlsplit
 DEFAULT_URL = "https://api.wandb.ai"
 LEAST_LENGTH = 40
 JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+")
-PLACEHOLDER = re.compile(r"your|<.*>|\$\{?\w|x{8}|key.?here|change.?me", re.IGNORECASE)
+PLACEHOLDER = re.compile(
+    r"your|<.*>|\$\{?\w|x{8}|key.?here|change.?me|replace.?me|to.?be.?(?:filled|set)|fill.?(?:me|in)|^todo$",
+    re.IGNORECASE,
+)
 
 
 def key_problem(key):

@@ -16,6 +16,12 @@ _MIN_LENGTH = 6
 _SHORT = 400
 _TOKEN_START = "<redacted:"
 _TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
+_TO_COME = re.compile(
+    r"[<\[{]?(?:to[_ -]?be[_ -]?(?:filled|set|added)|(?:change|replace|fill)[_ -]?(?:me|this|in)|placeholder"
+    r"|(?:put|add|insert)?[_ -]?your(?:[_ -]\w{1,12})?[_ -]?(?:api)?[_ -]?(?:key|token|secret|password)(?:[_ -]?here)?)[>\]}]?",
+    re.IGNORECASE,
+)
+"""Matches what a script holds until its user fills it in. Other settings hold the same word."""
 _PRINTED = re.compile(r"[\t\n\r\x1b\x20-\x7e\x80-\xff]{6,}")
 """Matches printable text in a binary file."""
 
@@ -27,7 +33,13 @@ class Redactor:
         self._key = os.urandom(16)
         # The longest first: a secret may contain another.
         self._known = sorted(
-            {text for text in known if len(text) >= _MIN_LENGTH and not text.isdigit()}, key=len, reverse=True
+            {
+                text
+                for text in known
+                if len(text) >= _MIN_LENGTH and not text.isdigit() and not _TO_COME.fullmatch(text)
+            },
+            key=len,
+            reverse=True,
         )
 
     @classmethod

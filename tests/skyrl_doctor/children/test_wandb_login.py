@@ -60,6 +60,7 @@ def test_finds_nothing_where_nothing_is(tmp_path: Path) -> None:
         ("<your key>", "is a placeholder"),
         ("$WANDB_API_KEY", "is a placeholder"),
         ("xxxxxxxx", "is a placeholder"),
+        ("TO_BE_FILLED", "is a placeholder"),
         ("s3cret", "has 6 characters; a key has at least 40"),
         (f"local-{KEY[:20]}", "has 20 characters; a key has at least 40"),
         (f"{KEY} ", "contains characters other than letters, digits, - and _"),

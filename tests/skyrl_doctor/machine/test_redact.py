@@ -106,6 +106,16 @@ def test_the_same_secret_gives_the_same_token_and_another_run_another() -> None:
     assert one("hunter2-long") != Redactor(["hunter2-long"])("hunter2-long")
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["TO_BE_FILLED", "changeme", "<your-api-key>", "YOUR_KEY_HERE", "your_wandb_key", "[replace-me]", "placeholder"],
+)
+def test_a_word_that_stands_for_a_secret_to_come_stays(word: str) -> None:
+    """A script has the same word in other settings: their findings would lose it."""
+    assert Redactor([word])(f"trainer.nnodes = {word}") == f"trainer.nnodes = {word}"
+    assert word not in Redactor([f"{word}-7f3a9"])(f"trainer.nnodes = {word}-7f3a9")
+
+
 def test_a_secret_that_holds_another_goes_whole() -> None:
     assert TOKEN.fullmatch(Redactor(["abcdef", "abcdefghij"])("abcdefghij"))
 

@@ -13,6 +13,8 @@ from skyrl_train.config.verl_choices import CHOICES
 
 _TRAINERS = ("verl.trainer.main_ppo", "verl.trainer.main_ppo_sync", "verl.experimental.one_step_off_policy.main_ppo")
 """The entry points that run verl's validate_config."""
+_BASE_TRAINER, _VALIDATES = "verl/trainer/ppo/ray_trainer.py", "validate_config("
+"""Up to 0.5 every trainer is built on one that refuses settings; since then a program calls the function itself."""
 _WORD = re.compile(r"[\w.+-]{1,80}")
 
 
@@ -24,10 +26,28 @@ def release_of(entry: EntryPoint, verl: Verl | None, own: Mapping[str, Value]) -
     if not verl.is_known:
         others = [version for version in known if version != verl.version]
         return Release(verl.label, (verl.version, *others))
+    if not verl.version:  # a checkout that does not tell it
+        return Release(verl.label, tuple(known))
     versions = neighbours(verl.version, known)
     is_changed = verl.version not in known or not verl.place.endswith("/site-packages")
     files = verl.files if is_changed and isinstance(verl.files, OnDisk) else None
     return Release(verl.label, versions, frozenset(() if files is None else _own_words(files, own, versions)))
+
+
+def compares_settings(entry: EntryPoint, verl: Verl | None) -> bool:
+    """Whether the program refuses settings as verl's own trainers do. Its source tells, if it lies in the checkout.
+
+    Without it a trainer of verl or of a recipe is taken to do so.
+    """
+    if entry.is_other_program:
+        return False
+    if entry.module in _TRAINERS or entry.is_sft or entry.has_own_rollout_gpus or verl is None:
+        return True
+    files = verl.files if isinstance(verl.files, OnDisk) else None
+    program = None if files is None else files.text(f"{entry.module.replace('.', '/')}.py")
+    if files is None or program is None:
+        return True
+    return any(_VALIDATES in text for text in (program, files.text(_BASE_TRAINER) or ""))
 
 
 def _own_words(files: OnDisk, own: Mapping[str, Value], versions: tuple[str, ...]) -> Iterator[tuple[str, str]]:

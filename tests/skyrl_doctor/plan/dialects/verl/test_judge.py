@@ -81,6 +81,41 @@ def test_a_verl_outside_of_the_repository_of_the_script_is_no_part_of_it(tmp_pat
     assert message.startswith("judged by verl 0.9.0")
 
 
+def test_a_checkout_that_does_not_tell_its_version_may_have_the_rules_of_any(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fork", "0.8.0")
+    moved = "python3 -m verl.trainer.main_ppo custom_reward_function.path=score.py\n"
+    release = plan(root / "jobs", moved).release
+    assert release is not None
+    assert (release.versions[0], release.versions[-1]) == ("0.9.1", "0.3.0.post0")
+    write(root / "verl/version/version", "0.8.0\n")
+    release = plan(root / "jobs", moved).release
+    assert release is not None
+    assert release.versions == ("0.8.0",)
+
+
+@pytest.mark.parametrize(
+    ("module", "program", "trainer", "compares"),
+    [
+        ("verl.experimental.arm.main_ppo", "trainer = ArmTrainer(config)\n", "class RayPPOTrainer: ...\n", False),
+        ("verl.experimental.arm.main_ppo", "validate_config(config)\n", "class RayPPOTrainer: ...\n", True),
+        ("recipe.arm.main_arm", "trainer = ArmTrainer(config)\n", "    self._validate_config()\n", True),
+        ("recipe.arm.main_arm", None, "class RayPPOTrainer: ...\n", True),
+        ("verl.trainer.main_ppo", "pass\n", "class RayPPOTrainer: ...\n", True),
+    ],
+)
+def test_the_source_of_a_program_tells_whether_it_compares_batches(
+    tmp_path: Path, module: str, program: str | None, trainer: str, compares: bool
+) -> None:
+    root = write_tree(tmp_path / "verl-main", "0.9.1")
+    if program is not None:
+        main = f'@hydra.main(config_path="{root}/verl/trainer/config", config_name="ppo_trainer")\ndef main(config):\n'
+        write(root / f"{module.replace('.', '/')}.py", f"{main}    {program}")
+    write(root / "verl/trainer/ppo/ray_trainer.py", trainer)
+    words = "data.train_batch_size=8 actor_rollout_ref.actor.ppo_mini_batch_size=128"
+    found = plan(root / "jobs", f"python3 -m {module} {words}\n")
+    assert ("other_program" in found.own) is not compares
+
+
 def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
     message = (
         f"judged by verl 0.9.0, the newest release that knows these keys; verl 0.9.1 lacks {KEY} "
