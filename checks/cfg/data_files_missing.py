@@ -72,7 +72,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bDataFilesNotFoundError: |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub",
+        pattern=r"\bDataFilesNotFoundError: |\bFileNotFoundError: Couldn't find (?:any data file|a dataset script) at |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub",
         sample="datasets.exceptions.DataFilesNotFoundError: No (supported) data files found in /data/gsm8k",
         explain="the data set has no data files at this path or name",
         remedy=COMPARE,

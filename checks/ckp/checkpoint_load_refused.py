@@ -1,7 +1,8 @@
-"""torch refuses to load a checkpoint that holds more than tensors.
+"""torch refuses to load a checkpoint: it holds more than tensors, or is of another model.
 
 ## What it does
-Finds torch's error "Weights only load failed" and names the class that it refused.
+Finds torch's error "Weights only load failed" and names the class that it refused. Finds "size mismatch for" and "Error(s) in
+loading state_dict", and names the weight with both shapes.
 
 ## Why it breaks training
 Since torch 2.6, `torch.load` reads only tensors and plain data by default. A checkpoint with the state of
@@ -11,13 +12,39 @@ numpy's generator, an optimizer of DeepSpeed or an OmegaConf object, written by 
 If you trust the file: allow the class with `torch.serialization.add_safe_globals`, or set
 `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1` for this run, or update the framework.
 
+Where shapes differ: start with the `config.json` that the weights were saved with.
+
 ## Example
     _pickle.UnpicklingError: Weights only load failed.
 """
 
 from skyrl_doctor.core.signature import Signature
 
+_SHAPES = r"copying a param with shape torch\.Size\((?P<saved>\[[\d, ]{0,60}\])\) from checkpoint, the shape in current model is torch\.Size\("
+_NAME = r"\bsize mismatch for (?P<name>[\w.]{1,200}): "
+
 SIGNATURES = (
+    Signature(
+        pattern=rf"{_NAME}{_SHAPES}\[0\]\)",
+        sample="size mismatch for model.embed_tokens.weight: copying a param with shape torch.Size([151936, 896]) from checkpoint, the shape in current model is torch.Size([0]).",
+        explain="`{name}` is empty in the model: DeepSpeed's ZeRO 3 had divided the weights before the checkpoint of shape {saved} was loaded",
+        remedy="Load the weights before `deepspeed.initialize` divides the model, or through the framework's own function for ZeRO 3 (`from_pretrained` with an HfDeepSpeedConfig that is alive).",
+        versions="torch, DeepSpeed",
+    ),
+    Signature(
+        pattern=rf"{_NAME}{_SHAPES}(?P<current>\[[\d, ]{{0,60}}\])\)",
+        sample="size mismatch for model.norm.weight: copying a param with shape torch.Size([1024]) from checkpoint, the shape in current model is torch.Size([4096]).",
+        explain="the checkpoint's `{name}` has the shape {saved}, and that of the model which the configuration builds {current}",
+        remedy="Compare the model's `config.json` with that of the run which wrote the checkpoint. Only the first number of the embeddings or of `lm_head` differs: the vocabulary was resized or padded, so resize it before loading. All numbers differ: the checkpoint is of another model.",
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bRuntimeError: Error\(s\) in loading state_dict for (?P<name>\w{1,120})",
+        sample="RuntimeError: Error(s) in loading state_dict for Qwen2ForCausalLM:",
+        explain="the checkpoint does not fit the model `{name}`; the lines below name the weights that are missing, unexpected or of another shape",
+        remedy="Names with a prefix more or less (`module.`, `base_model.model.`, `_orig_mod.`): remove it, or load through the program that saved them. Other shapes or missing weights: the checkpoint is of another model; compare the two `config.json`.",
+        versions="torch",
+    ),
     Signature(
         pattern=r"\bSize mismatch between saved torch\.Size\((?P<saved>\[[\d, ]{0,60}\])\) and current: torch\.Size\((?P<current>\[[\d, ]{0,60}\])\) for (?P<name>[\w.]{1,200})",
         sample="ValueError: Size mismatch between saved torch.Size([151936, 896]) and current: torch.Size([68067328]) for model.embed_tokens.weight",

@@ -26,9 +26,7 @@ def release_of(entry: EntryPoint, verl: Verl | None, own: Mapping[str, Value]) -
     if not verl.is_known:
         others = [version for version in known if version != verl.version]
         return Release(verl.label, (verl.version, *others))
-    if not verl.version:  # a checkout that does not tell it
-        return Release(verl.label, tuple(known))
-    versions = neighbours(verl.version, known)
+    versions = neighbours(verl.version, known) if verl.version else tuple(known)  # a checkout need not tell it
     is_changed = verl.version not in known or not verl.place.endswith("/site-packages")
     files = verl.files if is_changed and isinstance(verl.files, OnDisk) else None
     return Release(verl.label, versions, frozenset(() if files is None else _own_words(files, own, versions)))
