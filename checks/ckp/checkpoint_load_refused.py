@@ -55,8 +55,8 @@ SIGNATURES = (
     Signature(
         pattern=r"\bWeights only load failed\b|\btypes accepted by default with weights_only\b",
         sample="_pickle.UnpicklingError: Weights only load failed. This file can still be loaded, to do so you have two options",
-        explain="torch 2.6 and newer refuse this checkpoint: it holds Python objects besides tensors",
-        remedy="If you wrote the file yourself: set `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1` for this run, or allow the class that the line `Unsupported global` below names with `torch.serialization.add_safe_globals`. Update the framework: newer versions pass weights_only=False themselves. Do not load files of others this way: they can run code.",
+        explain="torch refuses this checkpoint: it was read with `weights_only=True` (the default since torch 2.6) and holds Python objects besides tensors",
+        remedy="If you wrote the file yourself: set `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1` for this run, or allow the class that the line `Unsupported global` below names with `torch.serialization.add_safe_globals`. The variable has no effect where the program itself passes `weights_only=True`: then update that program (transformers 4.51 read the state of random numbers so, 4.52 allows it), or remove the file `rng_state*.pth` of your own checkpoint if it is the one refused. Do not load files of others this way: they can run code.",
         versions="torch >= 2.6",
     ),
     Signature(

@@ -43,6 +43,17 @@ KEYS = ("trainer.checkpoint_dir", "trainer.save_every_steps", "trainer.checkpoin
 
 SIGNATURES = (
     Signature(
+        pattern=r"\[Errno 28\] No space left on device|\[WinError 112\]",
+        near=r"File \"(?P<drive>[A-Za-z]:)\\",
+        within=12,
+        sample="OSError: [Errno 28] No space left on device",
+        explain="the drive that the file is written to is full",
+        remedy="Remove old checkpoints and logs from it, keep fewer, or save to another drive.",
+        versions="any",
+        unless=NO_DISK,
+        unless_above=NO_DISK_ABOVE,
+    ),
+    Signature(
         pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",
         sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
         explain=CAUSE,

@@ -62,6 +62,13 @@ SIGNATURES = (
         versions="ray",
     ),
     Signature(
+        pattern=r"killed due to the node running low on memory",
+        sample="Worker exit detail: Task was killed due to the node running low on memory.",
+        explain=RAY_ENDED_WORKERS,
+        remedy=MORE_FOR_RAY,
+        versions="ray",
+    ),
+    Signature(
         pattern=r"\bray\.exceptions\.OutOfMemoryError\b",
         sample="ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
         explain=RAY_ENDED_WORKERS,
@@ -93,7 +100,7 @@ SIGNATURES = (
         versions="slurm",
     ),
     Signature(
-        pattern=r"Out of memory: Killed process \d+|invoked oom-killer|running low on memory|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
+        pattern=r"Out of memory: Killed process \d+|invoked oom-killer|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
         sample="kernel: Out of memory: Killed process 81234 (ray::WorkerDict) total-vm:98342100kB, anon-rss:61234000kB",
         explain=CAUSE,
         remedy=MORE,

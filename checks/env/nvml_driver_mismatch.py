@@ -36,7 +36,7 @@ SIGNATURES = (
         pattern=r"[Dd]river/library version mismatch(?: NVML library version: (?P<library>[\d.]{3,12}))?|\bNVMLError_LibRmVersionMismatch\b|\bNVML/RM version mismatch\b|\bNVML_ERROR_LIB_RM_VERSION_MISMATCH\b",
         sample="Failed to initialize NVML: Driver/library version mismatch",
         explain="the node's GPU driver was updated, but the old kernel module is still loaded",
-        remedy="{slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators: the node needs a reboot. If only containers fail, remove the copy of `libnvidia-ml.so` from the image or from `LD_LIBRARY_PATH`.",
+        remedy="{slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators: the node needs a reboot, or its kernel modules loaded again once nothing uses a GPU. Does `nvidia-smi` fail in containers only? Then remove the copy of `libnvidia-ml.so` from the image or from `LD_LIBRARY_PATH`.",
         versions="nvml",
         refines=("GPU002",),
     ),

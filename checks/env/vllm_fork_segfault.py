@@ -33,6 +33,7 @@ SIGNATURES = (
         pattern=r"Cannot re-initialize CUDA in forked subprocess",
         sample="RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method",
         explain="vLLM forked a process that already held CUDA",
+        remedy='`export VLLM_WORKER_MULTIPROC_METHOD=spawn` before Python starts, and keep what the script runs below `if __name__ == "__main__":`, because a spawned process imports the script again. Ray\'s workers need the variable too. Or use no CUDA (`torch.cuda`, `.to("cuda")`) before the engine is made.',
         versions="vllm",
     ),
     Signature(

@@ -46,8 +46,8 @@ SIGNATURES = (
     Signature(
         pattern=r"number of required (?:GPUs|\w+s) exceeds the total number of available",
         sample="ValueError: The number of required GPUs exceeds the total number of available GPUs in the placement group.",
-        explain=CAUSE,
-        remedy=REMEDY,
+        explain="Ray has fewer GPUs in all than the engine wants (its tensor parallel size times its pipeline parallel size)",
+        remedy="Set the tensor parallel size to at most the GPUs that `nvidia-smi -L` lists, and see that CUDA_VISIBLE_DEVICES hides none and that `torch.cuda.is_available()` is true. Should the GPUs of several nodes count: `ray status` prints those that Ray has; start it on each node before, and set RAY_ADDRESS, else Ray starts a cluster of this machine alone.",
         versions="vllm",
     ),
     Signature(

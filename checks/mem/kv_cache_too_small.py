@@ -57,8 +57,16 @@ SIGNATURES = (
         versions="vllm >= 0.9",
     ),
     Signature(
-        pattern=r"No available memory for the cache blocks|To serve at least one request with the model'?s max seq len",
+        pattern=r"No available memory for the cache blocks",
         sample="ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+        explain="the weights and what vLLM needs while it runs fill its share of the GPU: nothing is left for the KV cache",
+        remedy="Raise `--gpu-memory-utilization` (`{key:rollout.gpu_memory_utilization}` of a trainer), spread the model over more GPUs (`--tensor-parallel-size`), or lower what one step takes (`--max-num-batched-tokens`, `--max-num-seqs`, `--enforce-eager`). `nvidia-smi` shows whether another process holds memory of this GPU. A shorter context alone does not help here.",
+        keys=("rollout.gpu_memory_utilization",),
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"To serve at least one request with the model'?s max seq len",
+        sample="ValueError: To serve at least one request with the model's max seq len (8192), 1.0 GiB of KV cache is needed",
         explain=CAUSE,
         remedy=f"Lower `--max-model-len` (`{{key:rollout.max_model_len}}` of a trainer), {MORE_ROOM} `nvidia-smi` shows whether another process holds memory of this GPU.",
         versions="vllm",

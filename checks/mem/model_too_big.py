@@ -29,7 +29,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the GPU has no memory left before the first training step: the model, its training state and what vLLM takes (gpu_memory_utilization) do not fit together"
+CAUSE = "the GPU has no memory left: the model, its training state and what else uses the GPU do not fit together"
 SMALLER = "`skyrl-doctor budget FILE` adds up what this run needs. Use more GPUs, LoRA (`{key:model.lora_rank}`) or a smaller model, or offload (`{key:actor.param_offload}`, `{key:actor.optimizer_offload}`). `nvidia-smi` on the node shows whether another process holds memory."
 KEYS = ("model.path", "model.lora_rank", "actor.param_offload", "rollout.gpu_memory_utilization")
 

@@ -61,6 +61,13 @@ SIGNATURES = (
         refines=("ENV010",),
     ),
     Signature(
+        pattern=r"Repo id must be .{0,80}: '(?P<path>[/~.][^']{1,300}|[A-Za-z]:[^']{1,300})'",
+        sample="huggingface_hub.errors.HFValidationError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': '/models/qwen'. Use `repo_type` argument if needed.",
+        explain="the directory {path} does not exist where this process runs, so its path was taken for a name on the hub",
+        remedy="List it in the same place (`ls {path}`): the same node, container or virtual machine, and the same user. Correct the path, or mount the directory there. `~` and variables are not expanded inside a configuration.",
+        versions="huggingface_hub",
+    ),
+    Signature(
         pattern=r"Invalid repository ID or local directory specified|\bHFValidationError\b|Incorrect path_or_model_id",
         sample="ValueError: Invalid repository ID or local directory specified: '/models/qwen'. Please verify the following requirements:",
         explain=CAUSE,

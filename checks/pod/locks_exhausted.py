@@ -42,6 +42,14 @@ SIGNATURES = (
         pattern=r"failed to open \d+ locks in /libpod|allocating lock for new (?:container|pod|volume)|no (?:more |free )locks available in libpod",
         sample="Error: failed to open 2048 locks in /libpod_rootless_lock_1000: numerical result out of range",
         explain="Podman's locks are used up or cannot be created; `podman system renumber` frees those of removed containers",
+        remedy="As the user who started it (with `sudo` if it was), and while no other Podman runs: remove containers, pods and volumes that are not needed, since each has a lock, then `podman system renumber`. Are all of them needed? Raise `num_locks` in containers.conf, then renumber too.",
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"\bRefreshing (?:container|pod|volume) \w{1,80}: error acquiring lock \d{1,6} for .{0,120}file exists",
+        sample="Refreshing container 7a86ba26: error acquiring lock 101 for container 7a86ba26: file exists",
+        explain="Podman's locks do not match its store: two containers have the same one, or an earlier Podman kept it",
+        remedy="`podman system renumber` while no other Podman of this user runs, or restart the machine.",
         versions="podman",
     ),
 )

@@ -21,6 +21,15 @@ GPU_AND_CPU = "a computation got one tensor on the GPU and one on the CPU"
 
 SIGNATURES = (
     Signature(
+        pattern=r"Expected all tensors to be on the same device, but found at least two devices, (?:cuda:\d+ and cpu|cpu and cuda:\d+)",
+        near=r"in unscale_and_clip_grads\b",
+        within=6,
+        sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+        explain="DeepSpeed's ZeRO multiplied a gradient that the optimizer offload keeps on the CPU by a number on the GPU",
+        remedy="DeepSpeed releases after 0.14.0 had this fault with `offload_optimizer`: update DeepSpeed, or use 0.14.0, or turn the offload of the optimizer off.",
+        versions="deepspeed",
+    ),
+    Signature(
         pattern=r"Expected all tensors to be on the same device, but found at least two devices, (?:(?P<gpu>cuda:\d+) and cpu|cpu and (?P<other>cuda:\d+))",
         sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
         explain=GPU_AND_CPU,
