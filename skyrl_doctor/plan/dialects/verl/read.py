@@ -13,6 +13,7 @@ from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import compares_settings, release_of
+from skyrl_doctor.plan.dialects.verl.runs import Place
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
@@ -72,7 +73,8 @@ def _read_call(
     job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
-    if not compares_settings(call.entry, judged.verl):
+    around = Place(machine, folders_above(machine, source.file))
+    if not compares_settings(call.entry, judged.verl, around):
         place = Location(call.place, call.line, call.entry.name)
         job[OTHER_PROGRAM] = Value(OTHER_PROGRAM, call.entry.module, place, written=False, own=OTHER_PROGRAM)
     own = {**reading.own, **job}

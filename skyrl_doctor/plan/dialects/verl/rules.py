@@ -5,15 +5,17 @@ from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.releases import releases
+from skyrl_doctor.plan.dialects.verl.runs import Place
 from skyrl_doctor.plan.dialects.verl.tree import OnDisk
 from skyrl_doctor.plan.dialects.verl.versions import Verl
 from skyrl_doctor.plan.model import Release, Value
-from skyrl_train.config.releases import neighbours
+from skyrl_train.config.releases import Span, neighbours
 from skyrl_train.config.verl_choices import CHOICES
 
 _TRAINERS = ("verl.trainer.main_ppo", "verl.trainer.main_ppo_sync", "verl.experimental.one_step_off_policy.main_ppo")
 """The entry points that run verl's validate_config."""
 _BASE_TRAINER, _VALIDATES = "verl/trainer/ppo/ray_trainer.py", "validate_config("
+_BASE_VALIDATES = Span(until="0.6")
 """Up to 0.5 every trainer is built on one that refuses settings; since then a program calls the function itself."""
 _WORD = re.compile(r"[\w.+-]{1,80}")
 
@@ -32,7 +34,7 @@ def release_of(entry: EntryPoint, verl: Verl | None, own: Mapping[str, Value]) -
     return Release(verl.label, versions, frozenset(() if files is None else _own_words(files, own, versions)))
 
 
-def compares_settings(entry: EntryPoint, verl: Verl | None) -> bool:
+def compares_settings(entry: EntryPoint, verl: Verl | None, place: Place) -> bool:
     """Whether the program refuses settings as verl's own trainers do. Its source tells, if it lies in the checkout.
 
     Without it a trainer of verl or of a recipe is taken to do so.
@@ -42,10 +44,12 @@ def compares_settings(entry: EntryPoint, verl: Verl | None) -> bool:
     if entry.module in _TRAINERS or entry.is_sft or entry.has_own_rollout_gpus or verl is None:
         return True
     files = verl.files if isinstance(verl.files, OnDisk) else None
-    program = None if files is None else files.text(f"{entry.module.replace('.', '/')}.py")
-    if files is None or program is None:
+    program = (files and files.text(f"{entry.module.replace('.', '/')}.py")) or place.program(entry)
+    if program is None or _VALIDATES in program:
         return True
-    return any(_VALIDATES in text for text in (program, files.text(_BASE_TRAINER) or ""))
+    if files is not None:
+        return _VALIDATES in (files.text(_BASE_TRAINER) or "")
+    return not verl.version or _BASE_VALIDATES.holds(verl.version)
 
 
 def _own_words(files: OnDisk, own: Mapping[str, Value], versions: tuple[str, ...]) -> Iterator[tuple[str, str]]:

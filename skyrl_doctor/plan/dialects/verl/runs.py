@@ -1,7 +1,7 @@
 """Composes one call of a trainer as Hydra does: the entry point's configuration, the call's options, its overrides."""
 
 import os.path
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -54,15 +54,24 @@ class Place:
 
     def own_entry(self, entry: EntryPoint) -> tuple[Files, Entry, str] | None:
         """The configuration of a trainer outside of verl, from its file, and the folder of that file."""
+        for files, folder, text in self._programs(entry):
+            found = hydra_main(text, folder)
+            if found is not None:
+                return files, found, folder
+        return None
+
+    def program(self, entry: EntryPoint) -> str | None:
+        """The source of a trainer outside of verl; None if it is not here."""
+        return next((text for _, folder, text in self._programs(entry) if hydra_main(text, folder) is not None), None)
+
+    def _programs(self, entry: EntryPoint) -> Iterator[tuple[Files, str, str]]:
+        """The files that may be this module, the nearest first: their tree, their folder and their text."""
         path = entry.module.replace(".", "/")
         for files in self._trees:
             for name in dict.fromkeys((path, path.removeprefix("recipe/"))):
                 text = files.text(f"{name}.py")
-                folder = name.rpartition("/")[0]
-                found = None if text is None else hydra_main(text, folder)
-                if found is not None:
-                    return files, found, folder
-        return None
+                if text is not None:
+                    yield files, name.rpartition("/")[0], text
 
 
 @dataclass(slots=True)

@@ -116,6 +116,25 @@ def test_the_source_of_a_program_tells_whether_it_compares_batches(
     assert ("other_program" in found.own) is not compares
 
 
+@pytest.mark.parametrize(
+    ("version", "program", "compares"),
+    [
+        ("0.7.1", "trainer = ArmTrainer(config)", False),
+        ("0.7.1", "validate_config(config)", True),
+        ("0.5.0", "trainer = ArmTrainer(config)", True),
+    ],
+)
+def test_the_source_of_a_recipe_tells_it_too_where_a_file_pins_verl(
+    tmp_path: Path, version: str, program: str, compares: bool
+) -> None:
+    main = '@hydra.main(config_path="config", config_name="arm")\ndef main(config):\n'
+    write(tmp_path / "arm/main_arm.py", f"{main}    {program}\n")
+    write(tmp_path / "arm/config/arm.yaml", "data:\n  train_batch_size: 8\n")
+    write(tmp_path / "arm/REQUIRED_VERL.txt", f"TAG=v{version}\n")
+    found = plan(tmp_path / "arm", "python3 -m recipe.arm.main_arm data.train_batch_size=8\n")
+    assert ("other_program" in found.own) is not compares
+
+
 def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
     message = (
         f"judged by verl 0.9.0, the newest release that knows these keys; verl 0.9.1 lacks {KEY} "
