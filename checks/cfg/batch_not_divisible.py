@@ -5,8 +5,8 @@ Counts the samples of a step (prompts times rollouts) and divides them over all 
 the model, which are the GPUs divided by tensor x pipeline x context parallel size. Compares the mini batch with the
 train batch. Under prime-rl, divides the batch into groups. With `use_dynamic_bsz`, verl before 0.9 (and later with
 `trainer.use_v1=False`) still divides the batch over the copies of the model after the first rollouts, and since 0.8 the mini
-batch in the first update. In a RunConfig it also divides each GPU's part of a mini batch into micro batches, because that trainer leaves out failed
-rollouts and fills up with padding.
+batch in the first update. Divides each GPU's part of a mini batch into the actor's micro batches, as verl's FSDP workers do since 0.4; in a RunConfig
+into those of the log-probabilities and the critic too, because that trainer leaves out failed rollouts and fills up with padding.
 
 ## Why it breaks training
 verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
@@ -152,6 +152,8 @@ SKYRL_DEFAULTS = {
 PADS, NEVER = Span("0.9.0"), Span("0", "0")
 """The releases whose trainer fills a batch up."""
 DIVIDES_MINI_BATCH = Span("0.8.0")
+DIVIDES_MICRO_BATCH = Span("0.4.0")
+"""FSDP's workers. Up to 0.7 they compare a micro batch that is set though tokens fill it."""
 TOKENS = "trainer.max_tokens_per_microbatch"
 PARALLEL = tuple(
     f"trainer.policy.megatron_config.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context")
@@ -211,6 +213,21 @@ def _dynamic(plan: Plan) -> Iterator[Violation]:
     if mini is not None and TAKES_ANY_BATCH not in plan.own:
         violations = mini_batch_violations(batch=max(batch or mini, mini), mini_batch=mini, n=n or 1, ranks=ranks)
         yield from _by_release(plan.release, violations, DIVIDES_MINI_BATCH.holds)
+        compares = Span(DIVIDES_MICRO_BATCH.since, DIVIDES_MINI_BATCH.since)
+        if compares.holds(plan.release.versions[0]):
+            yield from _verls_micro(plan, mini=mini, n=n or 1, ranks=ranks, refuses=compares)
+
+
+def _verls_micro(plan: Plan, *, mini: int, n: int, ranks: int, refuses: Span) -> Iterator[Violation]:
+    """A micro batch of the actor that does not divide each GPU's part of a mini batch."""
+    key = "actor.micro_batch_size_per_gpu"
+    size = plan.integer(key)
+    if size is None or plan.release is None or ranks < 1 or mini * n % ranks:
+        return
+    if next(megatron_models(plan), None) is not None:  # its batch is compared with the micro batch
+        return
+    violations = micro_batch_violations(mini_batch=mini, n=n, ranks=ranks, micro={key: size})
+    yield from _by_release(plan.release, violations, refuses.holds)
 
 
 def _by_release(
@@ -238,6 +255,7 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     if mini is not None and TAKES_ANY_BATCH not in plan.own:
         fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
         yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
+        yield from _verls_micro(plan, mini=mini, n=n or 1, ranks=ranks, refuses=DIVIDES_MICRO_BATCH)
         if plan.is_of(RUN_CONFIG):
             found = {key: plan.integer(key) for key in _micro(plan)}
             micro = {key: size for key, size in found.items() if size is not None}

@@ -159,12 +159,28 @@ def test_they_may_be_smaller_and_need_not_be_where_batches_are_dynamic() -> None
     assert verdict("CFG002", plan(dynamic))[0] is Status.SKIP
 
 
-def test_verls_own_trainer_fills_nothing_up() -> None:
-    """Its other versions take a rest, and what of this one is not known of a command line."""
-    words = "trainer.n_gpus_per_node=1 data.train_batch_size=4 actor_rollout_ref.rollout.n=2"
+DYNAMIC = "actor_rollout_ref.actor.use_dynamic_bsz=True"
+TOLD = "micro batches of 3 sequences do not divide the 4 sequences of a mini batch on each GPU (2 prompts x 2 rollouts over 1 GPU)"
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "told"),
+    [
+        ("0.9.1", "", True),
+        ("0.7.1", "", True),
+        ("0.4.0", "", True),
+        ("0.3.0.post1", "", False),  # it takes a rest
+        ("0.7.1", DYNAMIC, True),  # it compares what is set, though tokens fill the micro batches
+        ("0.8.0", DYNAMIC, False),
+    ],
+)
+def test_verls_workers_compare_the_micro_batch_of_the_actor(version: str, more: str, told: bool) -> None:
+    words = f"trainer.n_gpus_per_node=1 data.train_batch_size=4 actor_rollout_ref.rollout.n=2 {more}"
     sizes = "ppo_mini_batch_size=2 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=3"
     line = f"python3 -m verl.trainer.main_ppo {words} actor_rollout_ref.actor.{sizes}\n"
-    assert found("CFG002", plan(line, "run.sh")) == []
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": line})
+    findings = found("CFG002", load(machine, ("run.sh",), verl_version=version))
+    assert [(one.severity, one.message) for one in findings] == ([(Severity.ERROR, TOLD)] if told else [])
 
 
 def test_skyrl_has_rules_of_its_own() -> None:
