@@ -12,13 +12,13 @@ from skyrl_doctor.plan.keys import key_in
 from skyrl_train.config.reference import Setting, settings, tables
 
 FRAMEWORKS = ("verl", "skyrl", "prime-rl")
-_RULES, _FACTS = "skyrl_train.config.", "skyrl_doctor.facts."
+_RULES, _FACTS = ("skyrl_train.config.", "skyrl_doctor.plan.training"), "skyrl_doctor.facts."
 
 
 def read_by(modules: Mapping[str, str], checks: Sequence[Check]) -> dict[str, list[str]]:
     """The ids of the failures that read each key, by the module of each id.
 
-    A key is read if the check's file names it, or a rule of the trainer that the check imports, or the fact that it
+    A key is read if the check's file names it, or a rule that the check imports, or the fact that it
     takes, or a signature of the failure.
     """
     known = {one.key for one in settings() if "." in one.key}
@@ -79,7 +79,7 @@ def _cell(text: str) -> str:
 
 
 def _rules(module: str) -> Iterator[str]:
-    """The modules of the trainer's rules that a check imports."""
+    """The modules with rules that a check imports."""
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_RULES):
             yield str(node.module)

@@ -34,10 +34,9 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.memory import GIB, SHM, Ceiling, HostMemory
 from skyrl_doctor.facts.ray_start import ray_start
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.training import training_of
 from skyrl_train.node.host_memory import (
     SMALL_GIB,
-    Training,
-    billions_in_name,
     host_memory_need_gib,
     memory_to_ask_gib,
     ray_refuses_slow_store,
@@ -204,30 +203,6 @@ def _trainer(ceiling: Ceiling, plan: Plan, *, job: str = "this job has") -> Iter
     severity = Severity.ERROR if ceiling.gib < resident_gib(run) else Severity.WARNING
     evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in terms.items())
     yield _finding(f"{seen}; {expected}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
-
-
-def training_of(plan: Plan) -> Training | None:
-    """What the plan says of the run; None where it does not tell the model's size."""
-    path = plan.text("model.path")
-    billions = billions_in_name(path) if path else None
-    if billions is None:
-        return None
-    ranks = plan.integer("slurm.gpus_per_node") or 1
-    lora = bool(plan.integer("model.lora_rank"))
-    servers = max(1, ranks // (plan.integer("rollout.tensor_parallel_size") or 1))
-    return Training(
-        billions=billions,
-        ranks=ranks,
-        nodes=plan.integer("slurm.nodes") or 1,
-        weight_bytes=2 if plan.text("actor.model_dtype") == "bf16" else 4,
-        param_offload=bool(plan.flag("actor.param_offload")),
-        optimizer_offload=bool(plan.flag("actor.optimizer_offload")),
-        cpu_offload=bool(plan.flag("actor.cpu_offload")),
-        critic=plan.text("algorithm.advantage") == "gae",
-        lora=lora,
-        sleeping_servers=servers if lora and plan.flag("rollout.free_cache_engine") else 0,
-        checkpoints=(plan.integer("trainer.save_every_steps") or 0) > 0,
-    )
 
 
 def _object_store(memory: HostMemory, plan: Plan, environ: Environ) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """The `#SBATCH` lines ask for less than the run uses, start it more than once, or end it too early.
 
 ## What it does
-Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses.
+Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses, and `--mem` with an estimate of what it needs.
 Reports a driver that `srun` starts once for each task, and a `--signal` that ends the run early. Notes a time limit in a
 run that never saves a checkpoint.
 
@@ -28,10 +28,14 @@ from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_integer, own_value
+from skyrl_doctor.plan.training import training_of
 from skyrl_train.config.job_size import gpus_of_job
 from skyrl_train.config.walltime import minutes, parse_signal
+from skyrl_train.node.host_memory import host_memory_need_gib
 
 PREFIX = "#SBATCH "
+MIB_PER_GIB = 1024
+FAR_LESS = 0.8
 NODES, GPUS, ROLLOUT_GPUS = "slurm.nodes", "slurm.gpus_per_node", "deployment.inference_gpus"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
@@ -52,6 +56,7 @@ def job_asks_for_less(plan: Plan) -> Iterator[Finding]:
         return
     if gpus is not None and not _is_sbatch(plan, GPUS):
         yield from _fewer_gpus(plan, asked_nodes[1] if asked_nodes else nodes, nodes * gpus)
+    yield from _less_memory(plan)
     yield from _fewer_tasks(plan, asked_nodes, nodes)
     yield from _started_twice(plan, nodes)
     yield from _signalled(plan)
@@ -72,6 +77,19 @@ def _fewer_gpus(plan: Plan, job_nodes: int, trained: int) -> Iterator[Finding]:
     option, expected = (per_node[0], math.ceil(used / nodes)) if per_node else ("--gpus", used)
     keys = f"{plan.name(GPUS)}, {own.name}" if own is not None and rollout else plan.name(GPUS)
     yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected))
+
+
+def _less_memory(plan: Plan) -> Iterator[Finding]:
+    """Far less than an estimate: it only warns."""
+    asked, run = plan.values.get("slurm.trainer_memory_mib"), training_of(plan)
+    if asked is None or asked.unknown or not asked.own.startswith(PREFIX) or run is None:
+        return
+    need = sum(host_memory_need_gib(run).values())
+    if asked.value >= need * MIB_PER_GIB * FAR_LESS:
+        return
+    model = f"{run.billions:g}B parameters on {run.ranks} GPU{_s(run.ranks)}"
+    message = f"the job asks for {asked.value / MIB_PER_GIB:g} GiB of each node's memory; expected about {need:.0f} GiB for {model} (ENV007)"
+    yield config_finding(message, asked.location, severity=Severity.WARNING, summary=f"ask for {need:.0f} GiB or more")
 
 
 def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Iterator[Finding]:

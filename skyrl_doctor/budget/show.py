@@ -200,18 +200,25 @@ def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
     """Rough figures: the host's memory and the time of a step."""
     host, seconds = memory.host, memory.seconds
     if host is not None:
-        parts = {"off-loaded states": host.states, "activations": host.activations, "processes": host.processes}
+        parts = {
+            "states kept there": host.states,
+            "activations": host.activations if host.activations >= host.loading else 0,
+            "weights while they are read": host.loading if host.loading > host.activations else 0,
+            "processes": host.processes,
+        }
         text = ", ".join(f"{name} {in_gib(size)}" for name, size in parts.items() if size)
         yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
     if seconds is not None and seconds.total:
-        yield f"time:    {_step_time(memory, seconds)}: {', '.join(_shares(seconds))}"
+        yield f"time:    {_step_time(memory, seconds)} ({', '.join(_shares(seconds))})"
+        if not memory.replies_known and seconds.rollout:
+            yield "note:    a better estimate of the time needs the lengths of replies: --reply-tokens P50,P99"
 
 
 def _step_time(memory: GpuBudget, seconds: StepTime) -> str:
     if memory.replies_known or seconds.rollout == 0:
         return f"about {_duration(seconds.total)} a step"
     reply = memory.job.response_length
-    return f"at most {_duration(seconds.total)} a step, if every reply has {reply} tokens; give --reply-tokens P50,P99"
+    return f"{_duration(seconds.total)} a step if each reply has all {reply} tokens"
 
 
 def _shares(seconds: StepTime) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +73,10 @@ def _failure(name: str) -> "tuple[Entry | None, Check | None]":
 
 def _choice(ids: tuple[str, ...], words: str) -> Iterator[str]:
     """The failures that match, one line each, the best first."""
-    from skyrl_doctor.cli.listing import LEGEND, row, table
+    from skyrl_doctor.cli.listing import row, table
 
     yield f"{len(ids)} failures match {words!r}; run `skyrl-doctor explain` with one of these ids:"
     yield from table([row(*_failure(id_)) for id_ in ids[:MOST]], columns())
-    yield from textwrap.wrap(f"In brackets: found {LEGEND}.", columns())
     if len(ids) > MOST:
         yield f"{len(ids) - MOST} more: skyrl-doctor list {words}"
 

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_examination, add_structure_only
+from skyrl_doctor.core.model import CORRECT
+from skyrl_doctor.report.plain import plain
 from skyrl_train.contracts.assignment import assignment
 from skyrl_train.contracts.screen import print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
-    from skyrl_doctor.core.model import Outcome, Remedy, Severity
+    from skyrl_doctor.core.model import Finding, Outcome, Remedy, Severity
     from skyrl_doctor.plan.edits.repair import Repair
 
 REMAINS, NOT_EXAMINED = 1, 2
@@ -131,12 +133,19 @@ def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
             continue
         reason = next((reason for one, reason in made.left if one == finding), "") if made else ""
         label = "note" if finding.severity <= Severity.INFO else "by hand" if reason else _label(remedy)
-        yield f"  {label}: {remedy.summary}{f' ({reason})' if reason and label == 'by hand' else ''}"
+        what = _by_hand(finding, remedy)
+        yield f"  {label}: {what}{f' ({reason})' if reason and label == 'by hand' else ''}"
         yield from (f"      {prompt(command)}{command}" for command in remedy.commands)
         yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
                 yield f"      {assignment(name, value)}"
+
+
+def _by_hand(finding: "Finding", remedy: "Remedy") -> str:
+    """The remedy in words. Of a setting whose right value only the user knows, its name."""
+    key = finding.location.key if finding.location else None
+    return f"change {plain(key)}" if remedy.summary == CORRECT and key else remedy.summary
 
 
 def _label(remedy: "Remedy") -> str:

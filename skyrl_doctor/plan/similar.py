@@ -118,6 +118,8 @@ def _is_same_word(written: str, known: str) -> bool:
     if len(known) >= SHORT and len(written) == len(known) - 1 >= SHORT - 1:
         return _distance(written, known) == 1  # a letter was forgotten: `siz`
     shorter = min(len(written), len(known))
+    if shorter >= LONG and known.startswith(written):
+        return True  # the end was forgotten: `checkpoint` for `checkpointing`
     return shorter >= SHORT and _distance(written, known) <= (2 if shorter >= LONG else 1)
 
 

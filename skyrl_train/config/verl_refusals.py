@@ -14,6 +14,7 @@ from skyrl_train.config.verl_tokens import TOKEN_RULES
 M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "reward_model"
 DYNAMIC = f"{A}.use_dynamic_bsz"
 VLLM_MAX_LORA_RANK = 512
+COMPARES_ROLLOUTS = ("grpo", "grpo_vectorized", "rloo", "rloo_vectorized", "opo", "gdpo")
 _SERVED = ("vllm", "sglang", "trtllm")
 
 
@@ -288,6 +289,16 @@ def _samples_per_worker(own: Own) -> Iterator[Refusal]:
         yield Refusal(key=key, message=f"{key} = {value}; expected at least 0 or null", settings={key: "null"})
 
 
+def _lone_rollout(own: Own) -> Iterator[Refusal]:
+    """verl then takes the reward itself for the advantage: nothing is compared."""
+    estimator, key = own(f"{ALGORITHM}.adv_estimator"), f"{R}.n"
+    if estimator in COMPARES_ROLLOUTS and own(key) == 1:
+        yield Refusal(
+            key=key,
+            message=f"{key} = 1, but {ALGORITHM}.adv_estimator = {estimator} compares the rollouts of a prompt; expected 2 or more",
+        )
+
+
 def _in_parts(own: Own) -> bool:  # FIX(CFG012)
     return own(DYNAMIC) is False
 
@@ -352,6 +363,7 @@ RULES = (
     Rule(("trainer.resume_mode", "trainer.resume_from_path"), _resume_path),
     Rule((f"{ALGORITHM}.filter_groups.enable", f"{ALGORITHM}.filter_groups.metric"), _group_metric, Span("0.9.0")),
     Rule((VISIBLE, *_GPUS), _visible_gpus),
+    Rule((f"{ALGORITHM}.adv_estimator", f"{R}.n"), _lone_rollout, is_certain=False),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
     *TOKEN_RULES,
 )

@@ -38,7 +38,7 @@ def _explained(made: Composition) -> Composition:
     for missing in made.missing:
         value = None if missing.given.unknown else missing.value
         name = similar_key(missing.key, made.values, partial(_fits, made, value))
-        hint = f"did you mean {name}?" if name else f"to add a new key use +{missing.key}=…"
+        hint = f"did you mean {name}?" if name else f"is it misspelt? A key of your own needs +{missing.key}=…"
         problem = made.problems[missing.problem]
         moves = {missing.key: name} if name else {}
         made.problems[missing.problem] = dataclasses.replace(problem, message=f"{problem.message}; {hint}", moves=moves)

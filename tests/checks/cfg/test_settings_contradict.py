@@ -18,7 +18,7 @@ A, R, M, REF = (
 MICRO, LOG = "ppo_micro_batch_size", "log_prob_micro_batch_size"
 WHOLE = (
     "trainer.n_gpus_per_node=8", "data.train_batch_size=64", f"{A}.ppo_mini_batch_size=32", f"{A}.{MICRO}_per_gpu=2",
-    f"{R}.{LOG}_per_gpu=2", f"{REF}.{LOG}_per_gpu=2", f"{R}.name=vllm", "algorithm.adv_estimator=grpo",
+    f"{R}.{LOG}_per_gpu=2", f"{REF}.{LOG}_per_gpu=2", f"{R}.name=vllm", "algorithm.adv_estimator=grpo", f"{R}.n=2",
 )  # fmt: skip
 CRITIC = ("algorithm.adv_estimator=gae", f"critic.{MICRO}_per_gpu=2")
 MEGATRON = ("model_engine=megatron",)
@@ -286,7 +286,7 @@ def test_a_program_of_the_users_own_may_not_ask_skyrl(around: tuple[str, ...], f
 
 
 def test_a_setting_without_a_line_has_that_of_the_program() -> None:
-    text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.ppo_mini_batch_size=32"
+    text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=2 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.ppo_mini_batch_size=32"
     keys = {one.location for one in found("CFG012", plan(text, "run.sh"))}
     per_gpu = (f"{A}.{MICRO}_per_gpu", f"{R}.{LOG}_per_gpu")
     assert keys == {Location("run.sh", 3, key) for key in per_gpu}
@@ -323,3 +323,10 @@ def test_silent_on_clean_configurations() -> None:
         "python3 -m recipe.dapo.main_dapo actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=m", "run.sh"
     )
     assert verdict("CFG012", dapo)[0] is Status.SKIP
+
+
+@pytest.mark.parametrize(("estimator", "n", "told"), [("grpo", 1, 1), ("rloo", 1, 1), ("grpo", 2, 0), ("gae", 1, 0)])
+def test_an_estimator_that_compares_rollouts_has_more_than_one(estimator: str, n: int, told: int) -> None:
+    words = f"algorithm.adv_estimator={estimator} {R}.n={n}"
+    findings = [one for one in found("CFG012", verl(*words.split())) if "compares" in one.message]
+    assert [one.severity for one in findings] == [Severity.WARNING] * told

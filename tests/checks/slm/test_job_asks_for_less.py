@@ -221,3 +221,16 @@ def test_skyrl_trainer() -> None:
     assert found("SLM005", script("--gres=gpu:2", run=run)) == [
         config_finding(message, Location("run.sh", 2, key), {key: "gpu:4"})
     ]
+
+
+@pytest.mark.parametrize(("memory", "told"), [("64G", 1), ("100G", 0), ("0", 0)])
+def test_less_memory_than_a_run_of_this_size_needs_is_a_warning(memory: str, told: int) -> None:
+    run = "python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct trainer.save_freq=20"
+    findings = found("SLM005", script("--gres=gpu:8", f"--mem={memory}", run=run))
+    assert [(one.severity, one.location and one.location.key) for one in findings] == [
+        (Severity.WARNING, "#SBATCH --mem")
+    ] * told
+    assert all(
+        one.message.startswith("the job asks for 64 GiB of each node's memory; expected about 118 GiB")
+        for one in findings
+    )

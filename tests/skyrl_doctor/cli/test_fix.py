@@ -15,7 +15,7 @@ from skyrl_doctor.plan.edits.proposal import Proposal
 MINI = (
     "actor_rollout_ref.actor.ppo_mini_batch_size=8 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
     "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=1 algorithm.adv_estimator=grpo "
-    "actor_rollout_ref.rollout.name=vllm"
+    "actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=2"
 )
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

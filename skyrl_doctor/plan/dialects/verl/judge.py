@@ -156,7 +156,7 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         if name is not None:
             hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
         elif not told:
-            hints.append(f"to add a new key use +{missing.key}=…")
+            hints.append(f"is it misspelt? A key of your own needs +{missing.key}=…")
         is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
         moves = {missing.key: name} if name is not None and is_sure else {}
         message = f"{problem.message}; {', '.join(hints)}"

@@ -129,8 +129,8 @@ def test_a_checkout_that_composes_with_hydra_is_judged_by_its_own_tree(tmp_path:
             {"trainer.epocs": "trainer.epochs"},
             True,
         ),
-        (f"{label} has no key trainer.seed; to add a new key use +trainer.seed=…", {}, True),
-        (f"{label} has no key more.episodes; to add a new key use +more.episodes=…", {}, True),
+        (f"{label} has no key trainer.seed; is it misspelt? A key of your own needs +trainer.seed=…", {}, True),
+        (f"{label} has no key more.episodes; is it misspelt? A key of your own needs +more.episodes=…", {}, True),
     ]
     assert plan.schema == label
 

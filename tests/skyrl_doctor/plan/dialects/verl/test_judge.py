@@ -203,7 +203,7 @@ def test_a_key_of_no_release_is_an_error_only_if_it_is_misspelt(tmp_path: Path) 
         (True, f"{best} has no key data.train_bach_size; no release has it, did you mean data.train_batch_size?"),
         (
             False,
-            f"{best} has no key trainer.our_own.key; no release has it, to add a new key use +trainer.our_own.key=…",
+            f"{best} has no key trainer.our_own.key; no release has it, is it misspelt? A key of your own needs +trainer.our_own.key=…",
         ),
     ]
 
@@ -246,7 +246,9 @@ def test_a_program_that_imports_the_folder_of_verl_is_judged_by_verl(tmp_path: P
     write(tmp_path / "mine/verl_main_ppo.py", main)
     found = plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2 data.nonsense=1\n", version="0.9.1")
     label = "verl 0.9.1 (--verl-version)"
-    assert told(found) == [(True, f"{label} has no key data.nonsense; to add a new key use +data.nonsense=…")]
+    assert told(found) == [
+        (True, f"{label} has no key data.nonsense; is it misspelt? A key of your own needs +data.nonsense=…")
+    ]
     write(tmp_path / "mine/verl_main_ppo.py", main.replace("from verl.trainer.", "from mine."))
     assert plan(tmp_path, "python3 -m mine.verl_main_ppo trainer.nnodes=2\n", version="0.9.1").unchecked != ()
 
@@ -276,7 +278,7 @@ def test_groups_and_packages_of_the_command_line(tmp_path: Path) -> None:
     label = f"verl of the checkout {root}"
     assert [message for _, message in told(plan(root / "jobs", missing))] == [
         f"{label}: {choice}: no file actor/own_actor.yaml",
-        f"{label} has no key actor_rollout_ref.actor.ours; to add a new key use +actor_rollout_ref.actor.ours=…",
+        f"{label} has no key actor_rollout_ref.actor.ours; is it misspelt? A key of your own needs +actor_rollout_ref.actor.ours=…",
     ]
     (unused,) = plan(root / "jobs", "python3 -m verl.trainer.main_ppo engine@nowhere=fsdp\n").problems
     assert unused.message == f"{label} has no group engine@nowhere; to add it use +engine@nowhere=fsdp"
