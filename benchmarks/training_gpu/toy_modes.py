@@ -1,6 +1,6 @@
 """Whether asynchronous training learns what synchronous training does: the toy in both modes, with several seeds, in turns.
 
-    python -m benchmarks.training_gpu.toy_modes --folder /tmp/modes [--seeds 3] [--cpu]
+    python -m benchmarks.training_gpu.toy_modes --folder /tmp/modes [--seeds 1 2 3] [--cpu]
 
 The reward of a run is the mean of its last four steps. The modes differ if their means are further apart than the runs of one
 mode among themselves.
@@ -24,7 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="scratch")
     parser.add_argument("--out", type=Path, default=Path("toy_modes"), help="what was seen (%(default)s)")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--seconds", type=float, default=3600, help="nothing runs on after so long (%(default)s)")
     parser.add_argument("--together", action="store_true", help="both modes of a seed beside each other")
     parser.add_argument("--cpu", action="store_true", help="on the training stack of a CPU")
@@ -36,7 +36,7 @@ def main() -> int:
     with Memory(args.out / "memory.jsonl") as memory:
         end = time.monotonic() + args.seconds
         with Bench(args.folder, args.out, writer(args.out / "toy_modes.jsonl"), memory, end, args.cpu) as bench:
-            for seed in range(1, args.seeds + 1):
+            for seed in args.seeds:
                 runs: dict[str, Run] = {}
                 for mode in MODES:
                     runs[mode] = proofs.begin_toy(bench, f"toy-{mode}-{seed}", mode=mode, seed=seed)

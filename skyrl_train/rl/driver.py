@@ -15,6 +15,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.contracts.run_log import say, say_cause
 from skyrl_train.rl import ray_start
+from skyrl_train.rl.ahead import import_ahead
 from skyrl_train.rl.forks.start import Forks
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
@@ -42,6 +43,7 @@ def main(job_dir: str, work_dir: str, forks: Forks | None) -> int:
             place = Place(job_dir, work_dir)
             settings = composed(overrides(config, place, resumed(config, place).overrides))
             proof = ray_start.begin(settings, config, forks)
+            import_ahead()
             transfer_queue.init(settings.transfer_queue)
             proof.hold()
             trainer = MODES[config.trainer.mode](config=settings)

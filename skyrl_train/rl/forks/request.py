@@ -22,8 +22,8 @@ READ_AT_START = ("HF_", "LD_", "PYTHON", "TRANSFORMERS_", "VLLM_")
 """Those that were read before the first worker was known. vLLM's modules read many of its variables once."""
 OFF = frozenset({"VLLM_BATCH_INVARIANT"})
 """verl gives its workers a 0 where it is not set, which is the same."""
-READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT", "VERL_RAY_JOB_ID"})
-"""Ray and verl set them in a worker, so that the engine that it starts has other values."""
+READ_WHEN_USED = frozenset({"PYTHONBREAKPOINT", "VERL_RAY_JOB_ID", "VERL_REPLICA_RANK"})
+"""Ray and verl set them in a worker, so that the engine that it starts has other values. No import reads them."""
 OPTIONS = ("-u", "-B", "-s", "-I", "-E", "-S")
 """Options of Python that a copy obeys (-u) or that change nothing for it."""
 

@@ -137,6 +137,7 @@ def test_an_engine_that_a_worker_of_ray_starts_is_a_copy(run: Run, environ: dict
     assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": "ray.util.rpdb.set_trace"}).stdout == "True\n"
     assert run("-c", IMPORTED, env=environ | {"PYTHONBREAKPOINT": ""}).stdout == "True\n"
     assert run("-c", IMPORTED, env=environ | {"VERL_RAY_JOB_ID": "01000000"}).stdout == "True\n"
+    assert run("-c", IMPORTED, env=environ | {"VERL_REPLICA_RANK": "0"}).stdout == "True\n"
 
 
 def test_a_variable_that_was_read_at_the_import_makes_an_ordinary_python(run: Run, environ: dict[str, str]) -> None:
