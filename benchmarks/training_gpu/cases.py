@@ -151,6 +151,8 @@ TWO_GPUS = (
     SMALL._replace(name="0.5b-2-gpus-lora", lora_rank=8, load_format="safetensors"),
 )
 """FSDP2 over two GPUs: with a reference model, with a critic and one vLLM server over both GPUs, with an adapter."""
+FOUR_GPUS = tuple(case._replace(name=case.name.replace("-2-", "-4-"), gpus=4) for case in TWO_GPUS)
+"""The same over four: four vLLM servers, two over two GPUs each, and four with an adapter."""
 PROOF = CASES[0]._replace(name="0.5b-proof", loops=(OURS,) * 4, gib=26, torch_gib=16.5, vllm_gib=8, kv_gib=2.0)
 SYNCS = PROOF._replace(name="tiny-200-syncs", shape="tiny", loops=(OURS,) * 200, prompt=128, response=16, model_len=256)
 """Are the weights proven on the model server: with planted faults, and in 200 healthy syncs."""
