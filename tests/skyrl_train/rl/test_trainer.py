@@ -53,7 +53,12 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     parts = V1.split(".")
     for name in ("transfer_queue", *(".".join(parts[:count]) for count in range(1, len(parts) + 1))):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    modules = {"base": "PPOTrainer", "sync": "PPOTrainerSync", "colocate_async": "PPOTrainerColocateAsync"}
+    modules = {
+        "base": "PPOTrainer",
+        "sync": "PPOTrainerSync",
+        "colocate_async": "PPOTrainerColocateAsync",
+        "separate_async": "PPOTrainerSeparateAsync",
+    }
     for name, trainer in modules.items():
         module = ModuleType(f"{V1}.trainer_{name}")
         vars(module)[trainer] = VerlsTrainer if name == "base" else type(trainer, (VerlsTrainer,), {})
@@ -176,5 +181,5 @@ def test_a_resumed_run_does_not_end_for_the_reason_of_the_last_one(
 
 
 def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
-    assert [*ours.MODES] == ["sync", "colocate_async"]
+    assert [*ours.MODES] == ["sync", "colocate_async", "separate_async"]
     assert all(issubclass(trainer, ours.Trainer) for trainer in ours.MODES.values())
