@@ -3,21 +3,15 @@
 pytest -m gpu --require=gpu tests/lanes/gpu/test_two_gpus.py
 """
 
-import subprocess
-
 import pytest
 
 from benchmarks.training_gpu import compare, prepare
 from benchmarks.training_gpu.cases import OURS, TWO_GPUS, Case
 from benchmarks.training_gpu.proofs import Bench
 from benchmarks.training_gpu.runs import Run
+from lanes.gpu.count import devices
 
 pytestmark = pytest.mark.gpu
-
-
-def devices() -> int:
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=False)
-    return len(listed.stdout.splitlines())
 
 
 @pytest.fixture(autouse=True)
