@@ -101,7 +101,8 @@ def server_violations(*, parts: Split, tensor_parallel: int) -> Iterator[Violati
     if parts.rollout_gpus % tensor_parallel:
         yield Violation(
             key=SERVER,
-            message=f"{parts.rollout_gpus} rollout GPUs of a node do not divide into model servers of {tensor_parallel} GPUs",
+            message=f"model servers of {tensor_parallel} GPUs do not divide the {parts.rollout_gpus} rollout "
+            f"GPU{'s' * (parts.rollout_gpus > 1)} of a node",
             settings={SERVER: "1"},
         )
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from skyrl_train.config.refusals import Own, Refusal, Rule
-from skyrl_train.config.releases import Span
 from skyrl_train.contracts.verl_keys import MODE, OWN_GPUS, OWN_NODES, SENDER, SEPARATE, UPDATES, key_of
 
 BATCH, MINI_BATCH = key_of("data.train_batch_size"), key_of("actor.ppo_mini_batch_size")
@@ -40,7 +39,7 @@ def _updates(own: Own) -> Iterator[Refusal]:
 
 
 RULES = (
-    Rule((MODE, OWN_NODES, OWN_GPUS), _gpus, Span("0.9.0")),
-    Rule((MODE, SENDER), _sender, Span("0.9.0")),
-    Rule((MODE, UPDATES, MINI_BATCH, BATCH), _updates, Span("0.9.0")),
+    Rule((MODE, OWN_NODES, OWN_GPUS), _gpus),
+    Rule((MODE, SENDER), _sender),
+    Rule((MODE, UPDATES, MINI_BATCH, BATCH), _updates),
 )

@@ -151,10 +151,10 @@ class ColocateAsyncTrainer(AsyncTrainer, PPOTrainerColocateAsync):
 class SeparateAsyncTrainer(AsyncTrainer, PPOTrainerSeparateAsync):
     """Rollouts have GPUs of their own: only a sync interrupts them."""
 
-    def __init__(self, config: Any) -> None:
+    def ready(self, phase_timeout_s: float, warned: Warned, make_probe: "type[WeightProbe] | None") -> None:
         # At INFO verl 0.9.1 passes `flush` to a logger, which ends the run with a TypeError.
         logging.getLogger(PPOTrainerSeparateAsync.__module__).setLevel(logging.WARNING)
-        super().__init__(config)
+        super().ready(phase_timeout_s, warned, make_probe)
 
     def servers(self) -> Sequence[Any]:
         return list(self.standalone_server_manager.server_handles)

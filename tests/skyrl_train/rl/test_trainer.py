@@ -145,6 +145,23 @@ def test_each_sync_is_proven_before_the_next_step(ours: ModuleType) -> None:
     assert run._pending_sync_metrics == {"weights/probe_difference": 0.01}
 
 
+def test_servers_on_gpus_of_their_own_are_those_that_are_proven(ours: ModuleType) -> None:
+    run = ours.SeparateAsyncTrainer(lambda _step: None)
+    run.phase_timeout_s, run.warned, run.probe = 60.0, ours.Warned(), Probe(run.did)
+    run.actor_rollout_wg, run.llm_server_manager = "actor", SimpleNamespace(server_handles=[])
+    run.standalone_server_manager = SimpleNamespace(server_handles=["far"])
+    run._synced(lambda: run.did.append("synced"))
+    assert run.did == ["asked actor", "synced", "asked ['far'] after 0"]
+
+
+def test_separate_gpus_keep_no_copy_of_the_weights(ours: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """verl's own trainer of the mode makes one in each step."""
+    separate = sys.modules[f"{V1}.trainer_separate_async"].PPOTrainerSeparateAsync
+    monkeypatch.setattr(VerlsTrainer, "_compute_old_log_prob", lambda *_: "scored", raising=False)
+    monkeypatch.setattr(separate, "_compute_old_log_prob", lambda *_: "copied", raising=False)
+    assert ours.SeparateAsyncTrainer(lambda _step: None)._compute_old_log_prob("batch", {}) == "scored"
+
+
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     """The partition of a run that was resumed, from which keys can be cleared."""
