@@ -35,7 +35,7 @@ def run(bench: Bench, case: Case, fault: str = "") -> Run:
         (APART, "layer@1", "a weight sync left 7 parameters as they were: model.layers.1."),
         (APART, "previous@1", "still runs the weights of step 0 after the sync of step 1"),
     ],
-    ids=lambda value: value if isinstance(value, str) and "@" in value else "",
+    ids=lambda value: value.name if isinstance(value, Case) else value.partition(" ")[0],
 )
 def test_a_sync_that_went_wrong_ends_the_run(bench: Bench, case: Case, fault: str, cause: str) -> None:
     if devices() < case.gpus:
