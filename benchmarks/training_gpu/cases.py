@@ -45,6 +45,7 @@ tools = ["finish"]
 budget_note_tokens = 16
 [trainer]
 mode = "{mode}"
+rollout_gpus = {rollout_gpus}
 checkpoint_dir = "{folder}/checkpoints"
 experiment = "{name}"
 steps = {steps}
@@ -91,6 +92,8 @@ class Case(NamedTuple):
     """With a reference model."""
     save_every: int = -1
     mode: str = "sync"
+    rollout_gpus: int = 0
+    """Of all GPUs, with separate_async."""
     forks: bool = True
     """The workers are copies of one process."""
 
@@ -153,6 +156,16 @@ TWO_GPUS = (
 """FSDP2 over two GPUs: with a reference model, with a critic and one vLLM server over both GPUs, with an adapter."""
 FOUR_GPUS = tuple(case._replace(name=case.name.replace("-2-", "-4-"), gpus=4) for case in TWO_GPUS)
 """The same over four: four vLLM servers, two over two GPUs each, and four with an adapter."""
+SEPARATE = SMALL._replace(
+    name="0.5b-separate", mode="separate_async", gpus=2, rollout_gpus=1, loops=(OURS,) * 4, batch=8, vllm_gib=20
+)
+SEPARATES = (
+    SEPARATE._replace(kl_loss=True),
+    SEPARATE._replace(name="0.5b-separate-critic", advantage="gae"),
+    SEPARATE._replace(name="0.5b-separate-lora", lora_rank=8),
+    SEPARATE._replace(name="0.5b-separate-2-and-2", gpus=4, rollout_gpus=2, tensor_parallel=2),
+)
+"""Rollouts on GPUs of their own: with a reference model, a critic, an adapter; two trainers and a server over two GPUs."""
 PROOF = CASES[0]._replace(name="0.5b-proof", loops=(OURS,) * 4, gib=26, torch_gib=16.5, vllm_gib=8, kv_gib=2.0)
 SYNCS = PROOF._replace(name="tiny-200-syncs", shape="tiny", loops=(OURS,) * 200, prompt=128, response=16, model_len=256)
 """Are the weights proven on the model server: with planted faults, and in 200 healthy syncs."""

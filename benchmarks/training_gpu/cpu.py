@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from benchmarks.training_gpu.cases import Case
 
-WORDS = (
+_WORDS = (
     "trainer.device=cpu",
     "actor_rollout_ref.rollout.free_cache_engine=False",
     "actor_rollout_ref.actor.use_torch_compile=False",
@@ -15,9 +15,15 @@ WORDS = (
     "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes=16",
     "+actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls=cpu_stack.vllm_worker.Worker",
     "ray_kwargs.ray_init.num_cpus=12",
-    "+ray_kwargs.ray_init.num_gpus=1",
     "+ray_kwargs.ray_init.object_store_memory=500000000",
 )
+
+
+def words(gpus: int) -> tuple[str, ...]:
+    """Overrides of verl. Ray is told of so many GPUs."""
+    return (*_WORDS, f"+ray_kwargs.ray_init.num_gpus={gpus}")
+
+
 ENVIRON: Mapping[str, str] = {
     "VERL_PLATFORM": "cpu",
     "VERL_ENGINE_DEVICE": "cuda",

@@ -8,7 +8,7 @@ import importlib.abc
 import importlib.machinery
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -64,7 +64,9 @@ class Spoiled(importlib.abc.MetaPathFinder):
             execute(module)
             sends = module.BucketedWeightSender.async_send_weights
 
-            async def send(sender: Any, weights: Iterable[Named]) -> None:
+            async def send(sender: Any, weights: Iterable[Named] | AsyncIterable[Named]) -> None:
+                if isinstance(weights, AsyncIterable):  # of another GPU
+                    weights = [(name, tensor.clone()) async for name, tensor in weights]
                 await sends(sender, self._spoil(weights))
 
             module.BucketedWeightSender.async_send_weights = send

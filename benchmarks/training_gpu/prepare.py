@@ -58,7 +58,7 @@ def settings(case: Case, folder: Path, loop: str, *, total_gib: float, on_cpu: b
         folder=str(folder),
         loop=loop,
         total_gib=total_gib or WITHOUT_GIB,
-        more=cpu.WORDS if on_cpu else (),
+        more=cpu.words(case.gpus) if on_cpu else (),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.training_gpu import cpu, words
 from benchmarks.training_gpu.prepare import write_job
+from skyrl_train.contracts.verl_keys import SEPARATE
 
 STEPS, BATCH, N = 12, 4, 8
 FIRST, LAST = 4, 4
@@ -26,6 +27,7 @@ def prepare(
 ) -> list[str]:
     from cpu_stack.run import CONFIG, rows
 
+    gpus = 2 if mode == SEPARATE else 1
     job, loop = folder / name, folder / f"{name}_loops.yaml"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "toy.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
@@ -40,13 +42,15 @@ def prepare(
         advantage="grpo",
         lr=1e-3,
         phase_s=600,
+        gpus=gpus,
     ).partition("verl_overrides")[0]
     text = text.replace("\nn = 2\n", f"\nn = {N}\ngpu_memory_utilization = 0.12\n")
     text = text.replace("max_sequences = 8\n", f"max_sequences = {BATCH * N}\n").replace(
         "max_parallel = 4", "max_parallel = 32"
     )
-    text = text.replace("[trainer]\n", f'[trainer]\nmode = "{mode}"\n' + (f"seed = {seed}\n" if seed else ""))
-    more = [word for word in cpu.WORDS if "free_cache_engine" not in word] if on_cpu else []
+    own_gpus = f'[slurm]\ngpus_per_node = {gpus}\n[trainer]\nmode = "{mode}"\nrollout_gpus = {gpus - 1}\n'
+    text = text.replace("[trainer]\n", own_gpus + (f"seed = {seed}\n" if seed else ""))
+    more = [word for word in cpu.words(gpus) if "free_cache_engine" not in word] if on_cpu else []
     write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))
 

@@ -28,6 +28,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.answers import trained_gpus
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
@@ -272,7 +273,7 @@ def _parts(plan: Plan) -> tuple[int, int, str]:
     if trained is None and has_unknown_sizes(plan):
         raise CouldNotLook("the parallel sizes of Megatron are not known, so the copies of the model are not either")
     if trained is None:
-        gpus = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+        gpus = trained_gpus(plan)
         return gpus, gpus // (plan.integer("actor.sequence_parallel_size") or 1), ""
     copies = data_parallel_size(trained.gpus, trained.sizes)
     if copies is None:

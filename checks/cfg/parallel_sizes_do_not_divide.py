@@ -25,6 +25,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
+from skyrl_doctor.plan.answers import trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.parallel import megatron_models, own_integer, own_value
@@ -107,7 +108,7 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
         size = plan.integer(key)
         if size is not None and does_not_divide(heads, size):
             yield _heads(plan, plan.name(key), size, heads or 0)
-    gpus = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+    gpus = trained_gpus(plan)
     sequence = plan.integer(SEQUENCE)
     if gpus and sequence is not None and does_not_divide(gpus, sequence) and not any(megatron_models(plan)):
         yield config_finding(

@@ -22,6 +22,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
+from skyrl_doctor.plan.answers import split_of_plan
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import world_fault
@@ -84,11 +85,12 @@ def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     if taken is None or not taken.worlds:
         raise NotApplicable("no checkpoint exists to resume from")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS) or 1
-    wrong = world_fault(taken.worlds, nodes * gpus)
+    parts = split_of_plan(plan)
+    wrong = world_fault(taken.worlds, nodes * gpus if parts is None else parts.trainer_devices)
     if wrong is None:
         return
     (expected, *more) = taken.worlds
-    settings = {} if more or expected % nodes else plan.settings({GPUS: str(expected // nodes)})
+    settings = {} if more or parts is not None or expected % nodes else plan.settings({GPUS: str(expected // nodes)})
     yield config_finding(
         f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="use as many GPUs as saved it, or merge it"
     )

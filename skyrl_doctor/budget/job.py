@@ -6,9 +6,10 @@ from dataclasses import replace
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trainer_shares_gpu, vllm_sleeps
+from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, split_of_plan, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
+from skyrl_train.config.rollout_gpus import verl_values
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
 from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
 from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, with_model_settings
@@ -193,7 +194,9 @@ def _packed(plan: Plan) -> int:
 def _as_verl(plan: Plan, values: Mapping[str, object]) -> dict[str, object]:
     """Values by verl's keys. Our trainer writes some settings under several keys; other programs do not."""
     sleeps: dict[str, object] = {"rollout.free_cache_engine": vllm_sleeps(plan)}
-    return dict(written({**_DEFAULTS, **values, **sleeps}, also=plan.is_of(OURS)))
+    parts = split_of_plan(plan)
+    own = {} if parts is None else verl_values(parts)
+    return dict(written({**_DEFAULTS, **values, **sleeps}, also=plan.is_of(OURS))) | own
 
 
 def _resolved(value: Value) -> object:

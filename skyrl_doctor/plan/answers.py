@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.rollout_gpus import Split, split_of
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
 from skyrl_train.node.ray_env import RUNTIME_URL
 
-TODAYS_PRIME = "prime-rl"
+TODAYS_PRIME, RUN_CONFIG = "prime-rl", "run-config"
 PRIME = (TODAYS_PRIME, "prime-rl-2025")
 """The two schemas of prime-rl."""
 SLEEP_SWITCH = "rollout.free_cache_engine"
@@ -45,10 +46,30 @@ def planned_gpu_type(plan: Plan) -> str:
     return gpu_type
 
 
+def split_of_plan(plan: Plan) -> Split | None:
+    """The GPUs that train and those of the rollouts in a configuration of ours; None if they share all GPUs."""
+    if not plan.is_of(RUN_CONFIG):
+        return None
+    return split_of(
+        mode=plan.text("trainer.mode") or "",
+        nodes=plan.integer("slurm.nodes") or 1,
+        gpus_per_node=plan.integer("slurm.gpus_per_node") or 1,
+        rollout_gpus=plan.integer("trainer.rollout_gpus") or 0,
+    )
+
+
+def trained_gpus(plan: Plan) -> int:
+    """The GPUs that train; 0 if the plan does not name them."""
+    parts = split_of_plan(plan)
+    if parts is not None:
+        return parts.trainer_devices
+    return (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+
+
 def trainer_shares_gpu(plan: Plan) -> bool:
     """Whether the trainer and vLLM use the same GPU. prime-rl's launcher has separated them since 2026."""
     if not plan.is_of(*PRIME):
-        return True
+        return split_of_plan(plan) is None
     lists = [plan.own[key].value for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in plan.own]
     sets = [set(map(str, ids)) for ids in lists if isinstance(ids, list)]
     return len(sets) == 2 and bool(sets[0] & sets[1])

@@ -6,7 +6,8 @@ Pydantic is not imported: any object with RunConfig's attributes can be checked.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skyrl_train.config import adapter, asynchronous, batch, context, offload, slots, walltime
+from skyrl_train.config import adapter, asynchronous, batch, context, offload, rollout_gpus, slots, walltime
+from skyrl_train.contracts.verl_keys import SEPARATE
 from skyrl_train.contracts.violation import Violation
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def batch_divides(config: "RunConfig") -> Iterator[Violation]:
 
 def server_fits_node(config: "RunConfig") -> Iterator[Violation]:
     size, devices = config.rollout.tensor_parallel_size, _devices(config)
-    if devices % size:
+    if (parts := _split(config)) is not None:
+        yield from rollout_gpus.server_violations(parts=parts, tensor_parallel=size)
+    elif devices % size:
         yield Violation(
             key="rollout.tensor_parallel_size",
             message=f"{devices} GPUs do not divide into model servers of {size} GPUs",
@@ -164,6 +167,20 @@ def rollouts_may_age(config: "RunConfig") -> Iterator[Violation]:
         )
 
 
+def rollouts_have_their_gpus(config: "RunConfig") -> Iterator[Violation]:
+    trainer, data = config.trainer, config.data
+    yield from rollout_gpus.split_violations(
+        mode=trainer.mode,
+        nodes=config.slurm.nodes,
+        gpus_per_node=config.slurm.gpus_per_node,
+        rollout_gpus=trainer.rollout_gpus,
+    )
+    if trainer.mode == SEPARATE:
+        yield from rollout_gpus.update_violations(
+            batch=data.train_batch_size, mini_batch=config.actor.ppo_mini_batch_size
+        )
+
+
 def parser_has_its_switch(config: "RunConfig") -> Iterator[Violation]:
     if config.rollout.auto_tool_choice and config.rollout.tool_call_parser is None:
         yield Violation(
@@ -172,7 +189,18 @@ def parser_has_its_switch(config: "RunConfig") -> Iterator[Violation]:
 
 
 def _devices(config: "RunConfig") -> int:
-    return config.slurm.nodes * config.slurm.gpus_per_node
+    """The GPUs that train."""
+    parts = _split(config)
+    return config.slurm.nodes * config.slurm.gpus_per_node if parts is None else parts.trainer_devices
+
+
+def _split(config: "RunConfig") -> rollout_gpus.Split | None:
+    return rollout_gpus.split_of(
+        mode=config.trainer.mode,
+        nodes=config.slurm.nodes,
+        gpus_per_node=config.slurm.gpus_per_node,
+        rollout_gpus=config.trainer.rollout_gpus,
+    )
 
 
 TOLD_APART = (
@@ -186,6 +214,12 @@ TOLD_APART = (
     parser_has_its_switch,
 )
 """Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, TRN007, CFG006)."""
-TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint, rollouts_may_age)
+TOLD_TOGETHER = (
+    server_fits_node,
+    packing_has_its_kernel,
+    resume_names_its_checkpoint,
+    rollouts_may_age,
+    rollouts_have_their_gpus,
+)
 """Rules that CFG004 reports."""
 RULES = (*TOLD_APART, *TOLD_TOGETHER)

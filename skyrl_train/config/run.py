@@ -4,6 +4,7 @@ import re
 
 from pydantic import Field, field_validator
 
+from skyrl_train.config.rollout_gpus import Split, split_of
 from skyrl_train.config.sections.actor import ActorSection, CriticSection
 from skyrl_train.config.sections.agent import AgentSection
 from skyrl_train.config.sections.algorithm import AlgorithmSection
@@ -62,6 +63,21 @@ class RunConfig(Section):
     def devices(self) -> int:
         """The number of GPUs or MIG slices of the trainer job."""
         return self.slurm.nodes * self.slurm.gpus_per_node
+
+    @property
+    def split(self) -> Split | None:
+        """The GPUs that train and those of the rollouts; None if they share all GPUs."""
+        return split_of(
+            mode=self.trainer.mode,
+            nodes=self.slurm.nodes,
+            gpus_per_node=self.slurm.gpus_per_node,
+            rollout_gpus=self.trainer.rollout_gpus,
+        )
+
+    @property
+    def trainer_devices(self) -> int:
+        """The number of GPUs or MIG slices that train."""
+        return self.devices if self.split is None else self.split.trainer_devices
 
     @property
     def needs_critic(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from skyrl_train.config.refusals import Own, Refusal, Rule
 from skyrl_train.config.releases import Span
 from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
+from skyrl_train.config.verl_separate import RULES as SEPARATE_RULES
 from skyrl_train.config.verl_tokens import TOKEN_RULES
 
 M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "reward_model"
@@ -366,4 +367,5 @@ RULES = (
     Rule((f"{ALGORITHM}.adv_estimator", f"{R}.n"), _lone_rollout, is_certain=False),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
     *TOKEN_RULES,
+    *SEPARATE_RULES,
 )

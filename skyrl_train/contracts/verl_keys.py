@@ -25,6 +25,16 @@ CORRECTION = "algorithm.rollout_correction.rollout_is"
 SAMPLER_JOB, DASHBOARD = "trainer.v1.sampler.sampler_kwargs.job_dir", "ray_kwargs.ray_init.include_dashboard"
 
 
+OWN_NODES, OWN_GPUS = f"{R}.nnodes", f"{R}.n_gpus_per_node"
+"""Where model servers have GPUs of their own: the nodes, and the GPUs of each."""
+SHARED = "actor_rollout_ref.hybrid_engine"
+"""Whether the trainer's GPUs have model servers."""
+MODE, SEPARATE = "trainer.v1.trainer_mode", "separate_async"
+UPDATES, MERGED = "trainer.v1.separate_async.parameter_sync_step", f"{M}.lora.merge"
+SENDER, SENDERS_MODULE = (f"{R}.checkpoint_engine.{name}" for name in ("backend", "custom_backend_module"))
+"""The program that sends weights to servers on other GPUs, and the module that has it."""
+
+
 class Use(StrEnum):
     """BOTH: written as it is and read. COMPUTED: read; rl/overrides computes what it writes."""
 
@@ -198,8 +208,13 @@ _TRAINER = (
     Key("trainer.logger", "trainer.logger", write=as_list, read=as_list),
     Key("trainer.project", "trainer.project_name"),
     Key("trainer.experiment", "trainer.experiment_name"),
-    Key("trainer.mode", "trainer.v1.trainer_mode", Use.WRITE),
-    Key("trainer.batches_ahead", "trainer.v1.colocate_async.num_warmup_batches", Use.WRITE),
+    Key("trainer.mode", MODE, Use.WRITE),
+    Key(
+        "trainer.batches_ahead",
+        "trainer.v1.colocate_async.num_warmup_batches",
+        Use.WRITE,
+        also=("trainer.v1.separate_async.num_warmup_batches",),
+    ),
     Key("trainer.max_staleness", "trainer.v1.sampler.max_off_policy_threshold", Use.WRITE),
     Key("trainer.epochs", "trainer.total_epochs", Use.COMPUTED),
     Key("trainer.steps", "trainer.total_training_steps"),

@@ -8,7 +8,7 @@ Interpolations (${…}) must be resolved first.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skyrl_train.contracts.verl_keys import REF, A, C, F, M, R, names
+from skyrl_train.contracts.verl_keys import MODE, OWN_GPUS, OWN_NODES, REF, SEPARATE, SHARED, A, C, F, M, R, names
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import STRATEGIES, Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
@@ -197,10 +197,20 @@ def _cache_type(keys: Keys) -> str:
 
 def _rollout_gpus(keys: Keys) -> int | None:
     """The GPUs of rollouts that have their own (one_step_off, fully_async, separate_async); None if they share."""
+    if keys.text(MODE) == SEPARATE:
+        return _separate_gpus(keys)
     per_node = keys.integer("rollout.n_gpus_per_node")
     if per_node is None:
         return None
     return per_node * or_default(keys.integer("rollout.nnodes"), 1)
+
+
+def _separate_gpus(keys: Keys) -> int | None:
+    """None also if the trainer's GPUs have model servers beside those: they need more memory than either alone."""
+    nodes = or_default(keys.integer(OWN_NODES), 0)
+    if keys.flag(SHARED, default=True) or not nodes:
+        return None
+    return nodes * or_default(keys.integer(OWN_GPUS, *names("slurm.gpus_per_node")), 8)
 
 
 def _rollout(keys: Keys) -> Rollout:

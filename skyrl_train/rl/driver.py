@@ -77,7 +77,7 @@ def resumed(config: RunConfig, place: Place) -> Resume:
         checkpoint_root(config, place.work_dir),
         mode=config.trainer.resume,
         named=None if config.trainer.resume_from is None else place.of(config.trainer.resume_from),
-        ranks=config.devices,
+        ranks=config.trainer_devices,
         critic=config.needs_critic,
         end=config.trainer.steps,
     )

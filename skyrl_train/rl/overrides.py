@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyrl_train.checkpoints.places import checkpoint_root
+from skyrl_train.config.rollout_gpus import verl_values
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.tasks import refuse_without_tasks
 from skyrl_train.contracts import verl_keys
@@ -26,6 +27,8 @@ VALUE_MODEL = "skyrl_train.rl.value_model.ValueModelConfig"
 """Its module has the critic's engine, which keeps to the configured attention."""
 WORKER = "skyrl_train.rl.vllm_worker.Worker"
 """Names the parameters that a weight sync left out."""
+SENDER, SENDERS_MODULE = "skyrl", "skyrl_train.rl.weight_sender"
+"""The name under which that module gives verl a program that sends weights to other GPUs."""
 # a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
@@ -49,7 +52,7 @@ def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> li
     """
     refuse_without_tasks(config)
     values: dict[str, Value] = dict(verl_keys.overrides(_settings(config), critic=config.needs_critic))
-    for section in (_files, _engine, _critic, _trainer):
+    for section in (_files, _engine, _critic, _trainer, _rollout_gpus):
         values |= {verl_keys.hydra_key(key): value for key, value in section(config, place).items()}
     values |= {**seeds.words(config, rollout=verl_keys.R, actor=verl_keys.A), **start}
     own = config.trainer.verl_overrides
@@ -130,6 +133,21 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
         # if steps are set, the number of epochs must not end the run
         key_of("trainer.epochs"): max(trainer.epochs, trainer.steps or 0),
         key_of("trainer.checkpoint_dir"): checkpoint_root(config, place.work_dir),
+    }
+
+
+def _rollout_gpus(config: RunConfig, place: Place) -> dict[str, Value]:
+    """The GPUs of each part if rollouts have their own. An adapter is sent as part of the weights, since verl sends no adapter."""
+    del place
+    if config.split is None:
+        return {}
+    merged: dict[str, Value] = {verl_keys.MERGED: True} if config.model.lora_rank else {}
+    return {
+        **merged,
+        **verl_values(config.split),
+        verl_keys.UPDATES: 1,
+        verl_keys.SENDER: SENDER,
+        verl_keys.SENDERS_MODULE: SENDERS_MODULE,
     }
 
 

@@ -1,11 +1,13 @@
 """verl's trainers with time limits for their long phases; they save when the time limit of the job is near."""
 
+import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from verl.trainer.ppo.v1.trainer_base import PPOTrainer
 from verl.trainer.ppo.v1.trainer_colocate_async import PPOTrainerColocateAsync
+from verl.trainer.ppo.v1.trainer_separate_async import PPOTrainerSeparateAsync
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
@@ -102,6 +104,10 @@ class Trainer(PPOTrainer):
         if trainer.save_freq > 0:
             trainer.save_freq = 1
 
+    def servers(self) -> Sequence[Any]:
+        """The model servers."""
+        return list(self.llm_server_manager.server_handles)
+
     def _synced(self, work: Callable[[], None]) -> None:
         """A sync, and the proof that the weights arrived, before a step is trained on what they write. FIX(TRN021)"""
         say("syncing weights to the model servers")  # the doctor's watch recognises this line
@@ -110,8 +116,9 @@ class Trainer(PPOTrainer):
             self.probe.before(self.actor_rollout_wg)
         work()
         if self.probe:
-            servers = self.llm_server_manager.server_handles
-            self._pending_sync_metrics = self.probe.after(self.global_steps, servers)  # verl adds them to the step's
+            self._pending_sync_metrics = self.probe.after(
+                self.global_steps, self.servers()
+            )  # verl adds them to the step's
         end(SYNC)
 
 
@@ -119,8 +126,8 @@ class SyncTrainer(Trainer, PPOTrainerSync):
     """A step waits for all its rollouts."""
 
 
-class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
-    """A step waits for as many rollouts as it needs. An update interrupts the others, which go on with the new weights."""
+class AsyncTrainer(Trainer):
+    """A step waits for as many rollouts as it needs. The others go on with the new weights."""
 
     def on_init_end(self) -> None:
         """Forgets why the run ended that the checkpoint is of: its prompts are asked for again."""
@@ -137,5 +144,29 @@ class ColocateAsyncTrainer(Trainer, PPOTrainerColocateAsync):
         super().on_train_begin()
 
 
-MODES: dict[str, type[Trainer]] = {"sync": SyncTrainer, "colocate_async": ColocateAsyncTrainer}
+class ColocateAsyncTrainer(AsyncTrainer, PPOTrainerColocateAsync):
+    """Rollouts share the trainer's GPUs: an update interrupts them."""
+
+
+class SeparateAsyncTrainer(AsyncTrainer, PPOTrainerSeparateAsync):
+    """Rollouts have GPUs of their own: only a sync interrupts them."""
+
+    def ready(self, phase_timeout_s: float, warned: Warned, make_probe: "type[WeightProbe] | None") -> None:
+        # At INFO verl 0.9.1 passes `flush` to a logger, which ends the run with a TypeError.
+        logging.getLogger(PPOTrainerSeparateAsync.__module__).setLevel(logging.WARNING)
+        super().ready(phase_timeout_s, warned, make_probe)
+
+    def servers(self) -> Sequence[Any]:
+        return list(self.standalone_server_manager.server_handles)
+
+    def _compute_old_log_prob(self, batch: Any, metrics: dict[str, Any]) -> Any:
+        """Without verl's copy of the weights in host memory, which only a second update of the same step would read."""
+        return PPOTrainer._compute_old_log_prob(self, batch, metrics)  # noqa: SLF001 -- the hook of verl's own trainers
+
+
+MODES: dict[str, type[Trainer]] = {
+    "sync": SyncTrainer,
+    "colocate_async": ColocateAsyncTrainer,
+    "separate_async": SeparateAsyncTrainer,
+}
 """The trainer of each `trainer.mode`."""

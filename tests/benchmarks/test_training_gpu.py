@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training_gpu import cpu, prepare, toy, toy_modes
+from benchmarks.training_gpu import cpu, long_tail, prepare, toy, toy_modes
 from benchmarks.training_gpu.__main__ import main
-from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
+from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, SEPARATES, TWO_GPUS, Case
 from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
 from benchmarks.training_gpu.memory import GIB, Memory, device
 from benchmarks.training_gpu.prepare import rows
@@ -52,7 +52,7 @@ def test_every_row_is_one_that_our_data_set_reads(case: Case) -> None:
 
 
 def test_the_limit_of_a_case_is_what_its_parts_come_to() -> None:
-    for case in CASES:
+    for case in (*CASES, *TWO_GPUS, *SEPARATES):
         text = case.config(model="m", tasks="t", folder="f", loop="", total_gib=100.0, more=())
         assert parse(text).rollout.gpu_memory_utilization == pytest.approx(case.vllm_gib / 100, abs=1e-4)
         assert case.torch_gib < case.gib
@@ -317,7 +317,7 @@ def test_each_run_has_its_own_largest_and_what_no_driver_tells_is_left_out(tmp_p
 def test_modes_differ_if_their_means_are_further_apart_than_runs(
     sync: list[float], other: list[float], status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert toy_modes.verdict({"sync": sync, "colocate_async": other}) == status
+    assert toy_modes.verdict({"sync": sync, "colocate_async": sync, "separate_async": other}) == status
     assert ("too few runs" in capsys.readouterr().out) == (len(other) < 2)
 
 
@@ -327,3 +327,15 @@ def test_the_toy_of_a_mode_has_places_and_a_seed_of_its_own(tmp_path: Path) -> N
     assert words[-2] == str(tmp_path / "toy-colocate_async-3")
     assert (config.trainer.mode, config.trainer.seed) == ("colocate_async", 3)
     assert "toy-colocate_async-3_checkpoints" in config.trainer.checkpoint_dir
+
+
+def test_the_toy_of_separate_gpus_has_two(tmp_path: Path) -> None:
+    toy.prepare(tmp_path, on_cpu=True, mode="separate_async")
+    config = parse((tmp_path / "toy" / directory.CONFIG).read_text())
+    assert (config.devices, config.trainer_devices, config.trainer.rollout_gpus) == (2, 1, 1)
+    assert "+ray_kwargs.ray_init.num_gpus=2" in config.trainer.verl_overrides
+
+
+def test_all_modes_are_compared_where_the_gpus_allow_it() -> None:
+    assert long_tail.modes(1) == ("sync", "colocate_async")
+    assert long_tail.modes(2) == ("sync", "colocate_async", "separate_async")

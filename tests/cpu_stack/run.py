@@ -71,7 +71,7 @@ verl_overrides = [
   "+actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls=cpu_stack.vllm_worker.Worker",
   "actor_rollout_ref.rollout.agent.agent_loop_config_path={job}/cpu_loops.yaml",
   "ray_kwargs.ray_init.num_cpus=12",
-  "+ray_kwargs.ray_init.num_gpus=1",
+  "+ray_kwargs.ray_init.num_gpus={gpus}",
   "+ray_kwargs.ray_init.object_store_memory=500000000",
 ]
 """
@@ -86,14 +86,17 @@ def write_job(
     lr: float = 1e-3,
     phase_s: float = 900,
     mode: str = "sync",
+    rollout_gpus: int = 0,
 ) -> None:
     """A job directory as `skyrl-train launch` leaves one."""
     job.mkdir(parents=True)
     tasks = job / "tasks.jsonl"
     tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
     places = {"model": model, "tasks": tasks, "checkpoints": job.parent / "checkpoints", "job": job}
-    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s)
-    text = text.replace("[trainer]\n", f'[trainer]\nmode = "{mode}"\n')
+    gpus = 1 + rollout_gpus
+    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s, gpus=gpus)
+    more = f'mode = "{mode}"\nrollout_gpus = {rollout_gpus}\n'
+    text = text.replace("[trainer]\n", f"[slurm]\ngpus_per_node = {gpus}\n[trainer]\n{more}")
     config = parse(text)
     (job / directory.CONFIG).write_text(text, encoding="utf-8")
     (job / directory.RESOLVED).write_text(resolved(config), encoding="utf-8")
@@ -120,7 +123,7 @@ def rows() -> list[dict[str, object]]:
 def environment(job: Path) -> Mapping[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAY_", "SLURM_", "SKYRL_"))}
     return kept | {
-        "PYTHONPATH": str(TESTS),
+        "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS.parent))),  # this copy, whichever is installed
         "VERL_USE_EXTERNAL_MODULES": "cpu_stack.device",
         "VERL_PLATFORM": "cpu",
         "VERL_ENGINE_DEVICE": "cuda",

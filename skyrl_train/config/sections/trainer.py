@@ -16,13 +16,17 @@ class TrainerSection(Section):
     """Name of this run."""
     logger: tuple[str, ...] = ("console",)
     """Where metrics go: console, wandb, tensorboard, file."""
-    mode: Literal["sync", "colocate_async"] = "sync"
+    mode: Literal["sync", "colocate_async", "separate_async"] = "sync"
     """sync: a step waits for all its rollouts. colocate_async: a step begins as soon as enough rollouts have ended; the others
-    are interrupted for the update and continue with the new weights."""
+    are interrupted for the update and continue with the new weights. separate_async: the same, but rollouts have GPUs of their
+    own and go on during the update; only the sync of weights interrupts them."""
+    rollout_gpus: int = Field(default=0, ge=0)
+    """With separate_async: the GPUs of the job that only generate rollouts; the others train. They are whole nodes, or the same
+    number on each node."""
     batches_ahead: float = Field(default=1.0, gt=0)
-    """With colocate_async: the prompts in progress beyond those of the step, in batches."""
+    """Not with sync: the prompts in progress beyond those of the step, in batches."""
     max_staleness: int = Field(default=4, ge=2)
-    """With colocate_async: the most steps that a rollout may take part in. A step waits for rollouts that would exceed it."""
+    """Not with sync: the most steps that a rollout may take part in. A step waits for rollouts that would exceed it."""
     epochs: int = Field(default=1, ge=1)
     """Passes over the tasks."""
     steps: int | None = Field(default=None, ge=1)

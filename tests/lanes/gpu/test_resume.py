@@ -1,4 +1,4 @@
-"""A run on a GPU that is killed goes on from its last checkpoint, in both modes.
+"""A run on a GPU that is killed goes on from its last checkpoint, in each mode.
 
 pytest -m gpu --require=gpu tests/lanes/gpu/test_resume.py
 """
@@ -7,14 +7,17 @@ import pytest
 
 from benchmarks.training_gpu import proofs, toy
 from benchmarks.training_gpu.proofs import Bench
+from lanes.gpu.count import devices
 from skyrl_train.checkpoints.saved import examine
 
 pytestmark = pytest.mark.gpu
 STEP = "training/global_step"
 
 
-@pytest.mark.parametrize("mode", ["sync", "colocate_async"])
+@pytest.mark.parametrize("mode", ["sync", "colocate_async", "separate_async"])
 def test_a_killed_run_goes_on(bench: Bench, mode: str) -> None:
+    if mode == "separate_async" and devices() < 2:
+        pytest.skip("wants two GPUs")
     proofs.make_toy_model(bench.folder)
     saved = bench.folder / "toy" / "toy_checkpoints" / "skyrl" / "run" / "global_step_3"
 

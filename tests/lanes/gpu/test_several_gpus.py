@@ -3,23 +3,17 @@
 pytest -m gpu --require=gpu tests/lanes/gpu/test_several_gpus.py
 """
 
-import functools
-import subprocess
-
 import pytest
 
 from benchmarks.training_gpu import compare, prepare
 from benchmarks.training_gpu.cases import FOUR_GPUS, OURS, TWO_GPUS, Case
 from benchmarks.training_gpu.proofs import Bench
 from benchmarks.training_gpu.runs import Run
+from lanes.gpu.count import devices
 
 pytestmark = pytest.mark.gpu
 
 
-@functools.cache
-def devices() -> int:
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=False)
-    return len(listed.stdout.splitlines())
 
 
 def run(bench: Bench, case: Case) -> Run:

@@ -6,12 +6,14 @@ pytest -m gpu --require=gpu tests/lanes/gpu/test_weights_proven.py
 import pytest
 
 from benchmarks.training_gpu import prepare
-from benchmarks.training_gpu.cases import PROOF, SYNCS, Case
+from benchmarks.training_gpu.cases import PROOF, SEPARATE, SYNCS, Case
 from benchmarks.training_gpu.marks import FAULT
 from benchmarks.training_gpu.proofs import Bench
 from benchmarks.training_gpu.runs import Run
+from lanes.gpu.count import devices
 
 pytestmark = pytest.mark.gpu
+APART = SEPARATE._replace(name="0.5b-proof-apart")
 ADAPTER = PROOF._replace(name="0.5b-proof-lora", lora_rank=8, load_format="safetensors")
 
 
@@ -30,10 +32,14 @@ def run(bench: Bench, case: Case, fault: str = "") -> Run:
         (PROOF, "layer@1", "a weight sync left 7 parameters as they were: model.layers.1."),
         (PROOF, "previous@1", "still runs the weights of step 0 after the sync of step 1"),
         (ADAPTER, "adapter@1", "still runs the weights of step 0 after the sync of step 1"),
+        (APART, "layer@1", "a weight sync left 7 parameters as they were: model.layers.1."),
+        (APART, "previous@1", "still runs the weights of step 0 after the sync of step 1"),
     ],
-    ids=lambda value: value if isinstance(value, str) and "@" in value else "",
+    ids=lambda value: value.name if isinstance(value, Case) else value.partition(" ")[0],
 )
 def test_a_sync_that_went_wrong_ends_the_run(bench: Bench, case: Case, fault: str, cause: str) -> None:
+    if devices() < case.gpus:
+        pytest.skip(f"wants {case.gpus} GPUs")
     made = run(bench, case, fault)
     assert made.exit == 1
     assert "TRN021" in made.log, made.log[-6000:]

@@ -33,9 +33,10 @@ def whole(job: Path, step: int) -> bool:
     return found.is_dir() and examine(str(found)).complete and examine(str(found)).marked
 
 
-def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path) -> None:
+@pytest.mark.parametrize(("mode", "gpus"), [("colocate_async", 0), ("separate_async", 1)], ids=["colocate", "separate"])
+def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path, mode: str, gpus: int) -> None:
     job = tmp_path / "job"
-    write_job(job, model, steps=STEPS, advantage="gae", mode="colocate_async")
+    write_job(job, model, steps=STEPS, advantage="gae", mode=mode, rollout_gpus=gpus)
     (job / LATE).write_text(f"5 {LATE_S}")
     allow(job)
     with training(job, "killed") as run:

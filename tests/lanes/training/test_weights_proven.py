@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.training_gpu import cpu, prepare
-from benchmarks.training_gpu.cases import PROOF
+from benchmarks.training_gpu.cases import PROOF, SEPARATE, Case
 from benchmarks.training_gpu.marks import FAULT
 from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.proofs import Bench
@@ -15,17 +15,24 @@ pytestmark = [pytest.mark.verl, pytest.mark.vllm]
 LIMIT_S = 900.0
 
 
+LAYER = "TRN021: model server: a weight sync left 7 parameters as they were: model.layers.1."
+PREVIOUS = "TRN021: model server 0 still runs the weights of step 0 after the sync of step 1"
+APART = SEPARATE
+
+
 @pytest.mark.parametrize(
-    ("fault", "cause"),
+    ("case", "fault", "cause"),
     [
-        ("layer@1", "TRN021: model server: a weight sync left 7 parameters as they were: model.layers.1."),
-        ("previous@1", "TRN021: model server 0 still runs the weights of step 0 after the sync of step 1"),
-        ("", ""),
+        pytest.param(PROOF, "layer@1", LAYER, id="layer"),
+        pytest.param(PROOF, "previous@1", PREVIOUS, id="previous"),
+        pytest.param(PROOF, "", "", id="healthy"),
+        pytest.param(APART, "layer@1", LAYER, id="separate-layer"),
+        pytest.param(APART, "previous@1", PREVIOUS, id="separate-previous"),
+        pytest.param(APART._replace(lora_rank=8), "", "", id="separate-lora"),
     ],
-    ids=lambda value: value.partition("@")[0] or "healthy",
 )
-def test_only_a_sync_that_went_wrong_ends_the_run(tmp_path: Path, fault: str, cause: str) -> None:
-    case = cpu.small(PROOF)
+def test_only_a_sync_that_went_wrong_ends_the_run(tmp_path: Path, case: Case, fault: str, cause: str) -> None:
+    case = cpu.small(case)
     prepare.make_model(case, tmp_path / case.name)
     end = time.monotonic() + LIMIT_S
     with (

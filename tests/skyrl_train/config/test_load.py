@@ -72,6 +72,7 @@ EACH: dict[str, tuple[str, str]] = {
         "[trainer]\nmode = 'colocate_async'\nbatches_ahead = 1.5\nmax_staleness = 2\n",
         "trainer.max_staleness",
     ),
+    "rollouts_have_their_gpus": ("[trainer]\nrollout_gpus = 1\n", "trainer.rollout_gpus"),
     "resume_names_its_checkpoint": ("[trainer]\nresume_from = 'x'\n", "trainer.resume_from"),
     "parser_has_its_switch": ("[rollout]\nauto_tool_choice = true\n", "rollout.tool_call_parser"),
 }

@@ -53,7 +53,12 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     parts = V1.split(".")
     for name in ("transfer_queue", *(".".join(parts[:count]) for count in range(1, len(parts) + 1))):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    modules = {"base": "PPOTrainer", "sync": "PPOTrainerSync", "colocate_async": "PPOTrainerColocateAsync"}
+    modules = {
+        "base": "PPOTrainer",
+        "sync": "PPOTrainerSync",
+        "colocate_async": "PPOTrainerColocateAsync",
+        "separate_async": "PPOTrainerSeparateAsync",
+    }
     for name, trainer in modules.items():
         module = ModuleType(f"{V1}.trainer_{name}")
         vars(module)[trainer] = VerlsTrainer if name == "base" else type(trainer, (VerlsTrainer,), {})
@@ -140,6 +145,23 @@ def test_each_sync_is_proven_before_the_next_step(ours: ModuleType) -> None:
     assert run._pending_sync_metrics == {"weights/probe_difference": 0.01}
 
 
+def test_servers_on_gpus_of_their_own_are_those_that_are_proven(ours: ModuleType) -> None:
+    run = ours.SeparateAsyncTrainer(lambda _step: None)
+    run.phase_timeout_s, run.warned, run.probe = 60.0, ours.Warned(), Probe(run.did)
+    run.actor_rollout_wg, run.llm_server_manager = "actor", SimpleNamespace(server_handles=[])
+    run.standalone_server_manager = SimpleNamespace(server_handles=["far"])
+    run._synced(lambda: run.did.append("synced"))
+    assert run.did == ["asked actor", "synced", "asked ['far'] after 0"]
+
+
+def test_separate_gpus_keep_no_copy_of_the_weights(ours: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """verl's own trainer of the mode makes one in each step."""
+    separate = sys.modules[f"{V1}.trainer_separate_async"].PPOTrainerSeparateAsync
+    monkeypatch.setattr(VerlsTrainer, "_compute_old_log_prob", lambda *_: "scored", raising=False)
+    monkeypatch.setattr(separate, "_compute_old_log_prob", lambda *_: "copied", raising=False)
+    assert ours.SeparateAsyncTrainer(lambda _step: None)._compute_old_log_prob("batch", {}) == "scored"
+
+
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     """The partition of a run that was resumed, from which keys can be cleared."""
@@ -176,5 +198,5 @@ def test_a_resumed_run_does_not_end_for_the_reason_of_the_last_one(
 
 
 def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
-    assert [*ours.MODES] == ["sync", "colocate_async"]
+    assert [*ours.MODES] == ["sync", "colocate_async", "separate_async"]
     assert all(issubclass(trainer, ours.Trainer) for trainer in ours.MODES.values())

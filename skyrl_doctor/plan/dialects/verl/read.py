@@ -23,7 +23,7 @@ from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.yaml import leaves
-from skyrl_train.contracts.verl_keys import KEYS, Key
+from skyrl_train.contracts.verl_keys import KEYS, MODE, OWN_GPUS, OWN_NODES, SEPARATE, Key
 
 NAME = "verl"
 ROLLOUT_GPUS = "deployment.inference_gpus"
@@ -106,7 +106,9 @@ def _reading(
     keys = KEYS if entry is None else keys_of(entry)
     values = {key.ours: _ours(found, key) for key in keys if key.is_read and (found := _found(own, key)) is not None}
     if entry is not None and entry.has_own_rollout_gpus:
-        extra = [*extra, *_rollout_gpus(own)]
+        extra = [*extra, *_rollout_gpus(own, "rollout.nnodes", "rollout.n_gpus_per_node")]
+    elif (mode := own.get(MODE)) is not None and mode.value == SEPARATE:
+        extra = [*extra, *_rollout_gpus(own, OWN_NODES, OWN_GPUS)]
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
@@ -120,9 +122,9 @@ def _found(own: Mapping[str, Value], key: Key) -> Value | None:
     return next((value for value in found if value.written), found[0] if found else None)
 
 
-def _rollout_gpus(own: Mapping[str, Value]) -> Iterator[Value]:
+def _rollout_gpus(own: Mapping[str, Value], number: str, per_node: str) -> Iterator[Value]:
     """The GPUs that only the rollouts use, beside those of the trainer."""
-    nodes, each = own.get("rollout.nnodes"), own.get("rollout.n_gpus_per_node")
+    nodes, each = own.get(number), own.get(per_node)
     if nodes is None or each is None:
         return
     unknown = nodes.unknown or each.unknown
