@@ -140,6 +140,9 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
         settings = ((key_of("critic.param_offload"), "true"), (key_of("critic.optimizer_offload"), "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
         yield "keep the critic on the host while it waits", settings, replace(job, critic=away)
+    if job.lora_rank and job.strategy == "fsdp" and job.shards > 1 and not job.layered_summon:
+        key = key_of("actor.strategy")
+        yield "use FSDP2, which gathers only the adapters", ((key, "fsdp2"),), replace(job, strategy="fsdp2")
     if not job.lora_rank:
         yield "train only adapters of rank 32", ((LORA, "32"),), replace(job, lora_rank=32)
 

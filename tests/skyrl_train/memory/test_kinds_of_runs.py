@@ -18,7 +18,9 @@ from skyrl_train.memory import (
     job_from_verl,
     shape_from_config,
 )
+from skyrl_train.memory.activations import saved_by_attention
 from skyrl_train.memory.known import known_config
+from skyrl_train.memory.parameters import in_layer, in_model, in_root
 from skyrl_train.memory.prime_job import as_prime
 from skyrl_train.memory.trained import actor_of
 
@@ -85,6 +87,39 @@ def test_a_critic_without_checkpointing_is_advised_to_turn_it_on() -> None:
     )
     found = changes(SHAPE, job, DEVICE)
     assert found[0].settings == (("critic.model.enable_gradient_checkpointing", "true"),)
+
+
+def phase_of(job: Job, phase: Phase) -> dict[Component, int]:
+    """The components of one phase of a run of Qwen3-0.6B."""
+    return dict(next(each.components for each in budget(SHAPE, job, DEVICE).phases if each.phase is phase))
+
+
+def test_fsdp1_on_several_gpus_gathers_the_model_to_send_its_adapters() -> None:
+    job = replace(JOB, n_gpus=2, lora_rank=8, lora_targets=("q_proj",))
+    adapters = 28 * 8 * (1024 + 2048)
+    whole = 4 * (in_model(SHAPE) + adapters)
+    kinds = (job, replace(job, layered_summon=True), replace(job, strategy="fsdp2"))
+    assert [actor_of(SHAPE, kind).gathered_for_adapters for kind in kinds] == [whole, 4 * in_layer(SHAPE), 0]
+    assert phase_of(job, Phase.WEIGHT_SYNC)[Component.GATHERED] == whole
+
+
+def test_fsdp1_with_adapters_is_advised_to_use_fsdp2() -> None:
+    large = shape_from_config(known_config("Qwen2.5-14B-Instruct") or {})
+    found = changes(large, replace(JOB, n_gpus=2, lora_rank=8), DEVICE)
+    assert ("actor_rollout_ref.actor.strategy", "fsdp2") in [pair for change in found for pair in change.settings]
+
+
+def test_a_checkpoint_on_several_gpus_gathers_a_unit_at_a_time() -> None:
+    parts = phase_of(replace(JOB, n_gpus=2), Phase.CHECKPOINT)
+    assert parts[Component.GATHERED] == 4 * (in_root(SHAPE) + in_layer(SHAPE))
+    assert Component.STATE_DICT not in parts
+
+
+def test_ranks_that_share_a_sequence_hold_the_attention_output_twice() -> None:
+    alone, shared = replace(JOB, n_gpus=2), replace(JOB, n_gpus=2, sequence_parallel=2)
+    many = replace(JOB, n_gpus=16, sequence_parallel=16)
+    more = [saved_by_attention(SHAPE, job) - saved_by_attention(SHAPE, alone) for job in (shared, many)]
+    assert more == [2 * 16 * 128, 2 * 16 * 128 + 2 * 2 * 8 * 128]
 
 
 def test_offloaded_activations_leave_two_checkpoints() -> None:
