@@ -78,9 +78,13 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
     return BF16 * (middles - frozen)
 
 
-def backward_work(shape: ModelShape) -> int:
-    """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual."""
-    return 2 * shape.mlp_size * BF16 + 2 * shape.hidden * BF16
+def backward_work(shape: ModelShape, job: Job) -> int:
+    """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual.
+
+    prime-rl scales an adapter's output, whose gradient is one more tensor (its multi_linear.py MultiLoRALinear.forward).
+    """
+    scaled = shape.mlp_size * (job.framework == "prime-rl" and job.lora_rank > 0)
+    return (2 * shape.mlp_size + 2 * shape.hidden + scaled) * BF16
 
 
 def forward_work(shape: ModelShape) -> int:

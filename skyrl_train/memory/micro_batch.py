@@ -135,7 +135,7 @@ def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) 
     with tape.held(Component.GATHERED, units * model.layer), tape.held(Component.GRADIENTS, reducing):
         if checkpointed:
             tape.take(Component.ACTIVATIONS, saved)
-        with tape.held(Component.ACTIVATIONS, tokens * backward_work(shape)):
+        with tape.held(Component.ACTIVATIONS, tokens * backward_work(shape, model.job)):
             pass
         tape.give(Component.ACTIVATIONS, saved)
         if not model.job.lora_rank:

@@ -19,6 +19,7 @@ from skyrl_train.memory import (
     shape_from_config,
 )
 from skyrl_train.memory.activations import saved_by_attention
+from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import in_layer, in_model, in_root
 from skyrl_train.memory.prime_job import as_prime
@@ -63,15 +64,19 @@ def test_prime_rl_adapts_the_experts_too() -> None:
         ("Qwen3-0.6B", 1, 8192, 31.7),
         ("Qwen3-0.6B", 1, 16384, 52.8),
         ("Qwen3-4B-Instruct-2507", 8, 16384, 54.6),
+        ("Qwen3-4B-Instruct-2507", 8, 65536, 171.5),
         ("Qwen3-30B-A3B-Instruct-2507", 8, 16384, 106.4),
     ],
 )
 def test_prime_rls_fine_tuning_holds_float32_logits(model: str, gpus: int, tokens: int, measured: float) -> None:
+    """The row of 171.5 GiB ran at 96 % of the GPU, where torch reserves what there is: the figure is cut there too."""
     job = as_prime(replace(JOB, response_length=tokens - 512, n_gpus=gpus), None, spares_logits=True)
     job = replace(job, framework="sft", whole_cross_entropy=True, mini_batch=2 * gpus)
     found = budget(shape_from_config(known_config(model) or {}), job, device_named("B200"))
-    steps = [phase.reserved for phase in found.phases if "step" in phase.phase]
-    assert max(steps) / GIB == pytest.approx(measured, rel=0.1)
+    steps = [phase for phase in found.phases if "step" in phase.phase]
+    reserved = min(max(phase.reserved for phase in steps), found.device.total - CONTEXT)
+    assert reserved / GIB == pytest.approx(measured, rel=0.1)
+    assert max(phase.allocated for phase in steps) / GIB < measured * 1.1
 
 
 def test_a_waiting_megatron_critic_keeps_its_gradients() -> None:
