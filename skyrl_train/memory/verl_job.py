@@ -21,6 +21,7 @@ FLASH = "flash_attention_2"
 """With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
+RESHARDS = ("default", "always", "never")
 LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
 """verl's engines that shard by FSDP2, with a table of settings of their own."""
 
@@ -132,10 +133,12 @@ def _micro_batch(keys: Keys, table: str, name: str, ranks: int) -> int | None:
 
 
 def _reshards(keys: Keys) -> bool:
-    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses."""
+    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses;
+    torchtitan's words are those of RESHARDS."""
     key = f"{F}.reshard_after_forward"
     found = keys.raw(key)
-    return True if found is not None and str(found[1]).isdigit() else keys.flag(key, default=True)
+    value = "" if found is None else str(found[1]).lower()
+    return value != "never" if value.isdigit() or value in RESHARDS else keys.flag(key, default=True)
 
 
 def _sequence_parallel(keys: Keys) -> int:

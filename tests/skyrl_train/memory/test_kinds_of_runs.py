@@ -114,6 +114,16 @@ def test_fsdp1_with_adapters_is_advised_to_use_fsdp2() -> None:
     assert ("actor_rollout_ref.actor.strategy", "fsdp2") in [pair for change in found for pair in change.settings]
 
 
+def test_vllm_on_gpus_of_its_own_may_take_them() -> None:
+    apart = replace(JOB, rollout=Rollout(separate=True, gpus=4, utilization=0.9))
+    share = "actor_rollout_ref.rollout.gpu_memory_utilization"
+    named = [
+        {key for change in changes(SHAPE, job, DEVICE, 9) for key, _ in change.settings}
+        for job in (apart, replace(apart, rollout=Rollout(utilization=0.9)))
+    ]
+    assert [share in keys for keys in named] == [False, True]
+
+
 def test_a_checkpoint_on_several_gpus_gathers_a_unit_at_a_time() -> None:
     parts = phase_of(replace(JOB, n_gpus=2), Phase.CHECKPOINT)
     assert parts[Component.GATHERED] == 4 * (in_root(SHAPE) + in_layer(SHAPE))
