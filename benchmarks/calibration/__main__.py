@@ -2,7 +2,9 @@
 
 import argparse
 import importlib.util
+import os
 import sys
+import time
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -67,10 +69,10 @@ def _several(args: argparse.Namespace) -> int:
         return 2
     import torch
 
-    here = torch.cuda.device_count() or 2
     args.models.mkdir(parents=True, exist_ok=True)
-    fitting = [each for each in chosen if each.gpus <= here]
-    return 1 if several.run(fitting, args.plan, args.out, args.models) else 0
+    devices = several.Devices(several.visible(os.environ, torch.cuda.device_count() or 2))
+    execute = several.torchrun(args.plan, args.out, args.models, time.monotonic() + args.seconds)
+    return 1 if several.run(chosen, devices, execute) else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """What is measured: a case is a model, the overrides of verl that cost memory, and how full its samples are."""
 
+import math
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -36,6 +38,8 @@ class Case:
     job: Mapping[str, Value]
     fill: tuple[float, ...] = (1.0,)
     """Share of the longest prompt and response that the samples hold, in turn."""
+    reply_fill: tuple[float, ...] = ()
+    """The same for the responses alone, if their lengths do not follow the prompts'."""
     flash_attn: bool = False
     """Run as an installation with flash-attn does: packed attention and its cross-entropy. False: torch's own."""
     checkpoint: bool = False
@@ -47,8 +51,16 @@ class Case:
         """(prompt, response) tokens of each sample of the batch."""
         prompt, response = int(self.job["data.max_prompt_length"]), int(self.job["data.max_response_length"])
         samples = int(self.job["data.train_batch_size"]) * int(self.job[f"{A}.rollout.n"])
-        shares = [self.fill[index % len(self.fill)] for index in range(samples)]
-        return [(max(1, round(share * prompt)), max(1, round(share * response))) for share in shares]
+        replies = self.reply_fill or self.fill
+        shares = [(self.fill[index % len(self.fill)], replies[index % len(replies)]) for index in range(samples)]
+        return [(max(1, round(first * prompt)), max(1, round(second * response))) for first, second in shares]
+
+
+def drawn(samples: int, seed: int) -> tuple[float, ...]:
+    """Shares of the limit for so many samples, spread as the lengths of real prompts and replies are: the median at 0.3, the
+    99th percentile near the limit."""
+    dice = random.Random(seed)
+    return tuple(round(min(1.0, 0.3 * math.exp(dice.gauss(0, 0.5))), 4) for _ in range(samples))
 
 
 @dataclass(frozen=True, slots=True)

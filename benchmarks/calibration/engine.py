@@ -50,6 +50,7 @@ def _measure(case: Case, folder: Path, attention: str) -> dict[str, Any]:
     from benchmarks.calibration.meter import Meter
 
     meter, line, started = Meter(), record.head(case, SHAPES[case.shape], "engine"), time.monotonic()
+    line["outside_torch_before_gib"] = meter.outside_torch()
     line["cross_entropy"] = "flash_attn" if packed.use_cross_entropy(case.flash_attn) else "torch"
     model = models.write(folder / case.shape, SHAPES[case.shape])
     outcome: dict[str, Any] = {"outcome": "ok", "oom": None}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.calibration import kinds
 from skyrl_train.memory import (
     GIB,
     Component,
@@ -24,12 +25,15 @@ from skyrl_train.memory import (
     Rollout,
     budget,
     device_of_size,
+    expected_job,
     job_from_verl,
     shape_from_config,
 )
 from skyrl_train.memory.budget import CONTEXT, SLACK
 
 FOLDER = Path(__file__).parent
+ENOUGH = 32
+"""Samples of mixed lengths, fewer of which have no percentiles."""
 LIMITS_GIB = (20, 24, 40, 48, 80)
 NAMES = {
     "load": Phase.LOAD,
@@ -105,8 +109,7 @@ def job_of(line: Mapping[str, Any]) -> Job:
     lengths, flash = line["lengths"], bool(line.get("flash_attn"))
     longest = max(lengths)
     if job.remove_padding:  # packed: what counts is the fullest micro batch
-        size = job.micro_batch if job.max_tokens is None else len(lengths)
-        longest = max(sum(lengths[start : start + size]) for start in range(0, len(lengths), size)) // size
+        longest = max(sum(group) // len(group) for group in micro_batches(lengths, job))
     return replace(
         job,
         sequence_length=longest,
@@ -116,6 +119,39 @@ def job_of(line: Mapping[str, Any]) -> Job:
         flash_cross_entropy=line.get("cross_entropy") == "flash_attn",
         rollout=job.rollout and replace(job.rollout, tensor_parallel=1),
     )
+
+
+def micro_batches(lengths: Sequence[int], job: Job) -> Iterator[Sequence[int]]:
+    """The lengths of each micro batch, on each of the ranks that samples are dealt out to. A dynamic one is the whole batch."""
+    ranks = job.n_gpus // job.sequence_parallel
+    if job.max_tokens is not None:
+        yield lengths
+        return
+    for rank in range(ranks):
+        own = lengths[rank::ranks]
+        yield from (own[start : start + job.micro_batch] for start in range(0, len(own), job.micro_batch))
+
+
+def expected_off(line: Mapping[str, Any]) -> float:
+    """Share by which the expected figure of a run of mixed lengths is too high."""
+    prompts, replies = (kinds.quantiles(each) for each in zip(*kinds.samples(line), strict=True))
+    job = replace(expected_job(job_of(line), prompts, replies), sequence_length=None)
+    found = budget(shape_from_config(line["model"]), job, device_of_size("10000GiB"))
+    return Point(line, job, {phase.phase: phase for phase in found.phases}).off
+
+
+def rows(points: Sequence[Point]) -> list[kinds.Row]:
+    """Full lengths by the worst case; mixed lengths by the expected figure.
+
+    That figure is for packed sequences, and needs enough samples for a median and a 99th percentile.
+    """
+    made = [kinds.Row(each.line, each.off) for each in points if len(set(each.line["lengths"])) == 1]
+    mixed = [
+        each
+        for each in points
+        if len(set(each.line["lengths"])) > 1 and each.job.remove_padding and len(each.line["lengths"]) >= ENOUGH
+    ]
+    return made + [kinds.Row(each.line, expected_off(each.line)) for each in mixed]
 
 
 def point(line: Mapping[str, Any]) -> Point:
@@ -207,6 +243,7 @@ def main() -> int:
             _print_phases(each)
     for name, value in summary(points).items():
         print(f"{name:<20}{value:6.1%}")
+    print("\n".join(kinds.table(rows(points))))
     print(f"slack {slack(points):.1%}; wrong verdicts at {LIMITS_GIB} GiB: {wrong_verdicts(points) or 'none'}")
     for name, limit, predicted, said, did in limited(under):
         print(f"{name:<40} limit {limit:6.1f} predicted {predicted:7.2f} {'fits' if said else 'too big':<8} "

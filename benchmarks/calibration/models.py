@@ -1,6 +1,8 @@
 """Model directories without weights: config.json and a tokenizer made on the spot; verl gets random weights instead."""
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -35,11 +37,19 @@ def tokenizer_files(folder: Path, size: int = 0) -> None:
 
 
 def write(folder: Path, config: Mapping[str, Any], *, every_token: bool = False) -> Path:
-    """The model's directory, made once. `every_token`: the tokenizer has a text for each id of the vocabulary."""
+    """The model's directory, made once. `every_token`: the tokenizer has a text for each id of the vocabulary.
+
+    Several processes may ask for it at the same time: each makes its own and renames it, and the first one counts.
+    """
     if not (folder / "config.json").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        tokenizer_files(folder, config["vocab_size"] if every_token else 0)
-        (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+        tokenizer_files(made, config["vocab_size"] if every_token else 0)
+        (made / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n")
+        try:
+            made.rename(folder)
+        except OSError:  # another process was first
+            shutil.rmtree(made)
     return folder
 
 

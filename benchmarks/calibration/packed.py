@@ -30,20 +30,37 @@ def _starts(position_ids: Any) -> Any:
     return torch.cat([starts, starts.new_tensor([flat.numel()])])
 
 
+def kernel(
+    query: Any, key: Any, value: Any, _mask: Any, _length: int, *_args: Any, position_ids: Any, **kwargs: Any
+) -> Any:
+    """In the place of transformers' _flash_attention_forward: tensors are (batch, tokens, heads, head_dim)."""
+    import torch
+
+    if not query.is_cuda:  # a trial, whose figures are zeros
+        heads = query.shape[2] // key.shape[2]
+        swapped = [states.transpose(1, 2) for states in (query, key, value)]
+        swapped[1:] = [states.repeat_interleave(heads, 1) for states in swapped[1:]]
+        return torch.nn.functional.scaled_dot_product_attention(*swapped, is_causal=True).transpose(1, 2)
+    causal, debug = True, False
+    flat = [states.flatten(0, 1).to(torch.bfloat16) for states in (query, key, value)]
+    starts = _starts(position_ids)
+    longest = int(starts.diff().max())
+    out = torch.ops.aten._flash_attention_forward(  # noqa: SLF001 - the public wrapper's signature differs by version
+        *flat, starts, starts, longest, longest, 0.0, causal, debug, scale=kwargs.get("softmax_scale")
+    )[0]
+    return out.view(query.shape)
+
+
 def attention(
     _module: Any, query: Any, key: Any, value: Any, _mask: Any, scaling: float | None = None, **kwargs: Any
 ) -> Any:
-    """transformers' attention interface over torch's kernel."""
-    import torch
+    """transformers' attention interface over torch's kernel, inside verl's own exchange between the ranks of a sequence."""
+    from verl.models.transformers import monkey_patch
 
-    causal, debug = True, False
-    heads = [states.transpose(1, 2).flatten(0, 1).to(torch.bfloat16) for states in (query, key, value)]
-    starts = _starts(kwargs["position_ids"])
-    longest = int(starts.diff().max())
-    out = torch.ops.aten._flash_attention_forward(  # noqa: SLF001 - the public wrapper's signature differs by version
-        *heads, starts, starts, longest, longest, 0.0, causal, debug, scale=scaling
-    )[0]
-    return out.view(query.shape[0], query.shape[2], query.shape[1], query.shape[3]), None
+    swapped = [states.transpose(1, 2) for states in (query, key, value)]
+    exchange = monkey_patch._ulysses_flash_attention_forward  # noqa: SLF001 - verl has no public name for it
+    positions = kwargs["position_ids"]
+    return exchange(*swapped, None, query.shape[2], position_ids=positions, softmax_scale=scaling), None
 
 
 def register() -> str:
@@ -52,7 +69,9 @@ def register() -> str:
         return "flash_attention_2"
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    from verl.models.transformers import monkey_patch
 
+    monkey_patch._flash_attention_forward = kernel  # noqa: SLF001 - what verl's exchange calls
     ALL_ATTENTION_FUNCTIONS.register(NAME, attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register(NAME, lambda *_args, **_kwargs: None)
     return NAME

@@ -53,6 +53,7 @@ def head(case: Case, config: Mapping[str, Any], kind: str) -> dict[str, Any]:
         "model": dict(config),
         "job": dict(case.job),
         "fill": list(case.fill),
+        "reply_fill": list(case.reply_fill),
         "lengths": [sum(pair) for pair in case.lengths()],
         "flash_attn": case.flash_attn,
         "limit_gib": case.limit_gib,

@@ -1,21 +1,27 @@
 """Runs the cases of a plan on several GPUs: one torchrun for each case, one process for each GPU.
 
-`python -m benchmarks.calibration --plan benchmarks/calibration/several-gpus.toml --out mine.jsonl`. Each process runs the case as
-on one GPU; the first one writes the line, with the largest peak of all ranks.
+`python -m benchmarks.calibration --plan benchmarks/calibration/several-gpus.toml --out mine.jsonl`. Cases run at the same time
+where the machine has GPUs for them. Each process runs the case as on one GPU; the first one writes the line, with the
+largest peak of all ranks.
 """
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.calibration import campaign
-from benchmarks.calibration.cases import A, Case, Knobs, Value, case
+from benchmarks.calibration.cases import A, Case, Knobs, Value, case, drawn
 from benchmarks.calibration.shapes import SHAPES
 
 KINDS: Mapping[str, Mapping[str, Value]] = {
@@ -24,6 +30,9 @@ KINDS: Mapping[str, Mapping[str, Value]] = {
     "entropy": campaign.ENTROPY,
     "gae": campaign.GAE,
     "offload": campaign.OFFLOAD,
+    "critic_offload": campaign.CRITIC_OFFLOAD,
+    "bf16": campaign.BF16,
+    "fsdp_size2": {f"{A}.actor.fsdp_config.fsdp_size": 2, f"{A}.ref.fsdp_config.fsdp_size": 2},
     "fsdp2": campaign.FSDP2,
     "lora32": campaign.lora(32),
     "sequence_parallel2": {f"{A}.actor.ulysses_sequence_parallel_size": 2, "critic.ulysses_sequence_parallel_size": 2},
@@ -33,7 +42,8 @@ KINDS: Mapping[str, Mapping[str, Value]] = {
 """What a case of a plan may name, in `with`."""
 FIELDS = {"id", "shape", "gpus", "with", "prompt", "response", "micro", "checkpointing", "mixed", "batch"}
 LARGEST = 8
-LIMIT_S = 600.0
+LIMIT_S = 240.0
+PROMPT_SEED, REPLY_SEED = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +91,11 @@ def _several(table: Mapping[str, Any]) -> Several:
         checkpointing=bool(table.get("checkpointing", True)),
         extra=extra,
     )
-    fill = campaign.RAGGED if table.get("mixed") else (1.0,)
-    return Several(gpus, case(str(name), str(table["shape"]), knobs, fill=fill, flash_attn="packed" in kinds))
+    fills: dict[str, object] = {"fill": (1.0,)}
+    if table.get("mixed"):
+        samples = int(extra["data.train_batch_size"])
+        fills = {"fill": drawn(samples, PROMPT_SEED), "reply_fill": drawn(samples, REPLY_SEED)}
+    return Several(gpus, case(str(name), str(table["shape"]), knobs, flash_attn="packed" in kinds, **fills))
 
 
 def command(several: Several, plan: Path, out: Path, models: Path) -> list[str]:
@@ -93,18 +106,75 @@ def command(several: Several, plan: Path, out: Path, models: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def run(cases: Sequence[Several], plan: Path, out: Path, models: Path) -> int:
-    """The number of cases that failed for another reason than memory."""
-    failed = 0
-    for each in cases:
+class Devices:
+    """The GPUs of this machine that no case uses."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.free = list(names)
+        self.total = len(self.free)
+        self.changed = threading.Condition()
+
+    def take(self, count: int) -> tuple[str, ...]:
+        """Waits until so many are free."""
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.free) >= count)
+            taken, self.free = self.free[:count], self.free[count:]
+        return tuple(taken)
+
+    def give(self, taken: Sequence[str]) -> None:
+        with self.changed:
+            self.free.extend(taken)
+            self.changed.notify_all()
+
+
+def visible(environ: Mapping[str, str], count: int) -> list[str]:
+    """The GPUs that cases may use: those of CUDA_VISIBLE_DEVICES, or all of the machine."""
+    named = environ.get("CUDA_VISIBLE_DEVICES", "")
+    return [name.strip() for name in named.split(",") if name.strip()] or [str(index) for index in range(count)]
+
+
+def surroundings(devices: Sequence[str], total: int) -> dict[str, str]:
+    """The variables of one torchrun. It would set one thread a process, and filling the weights then takes a minute."""
+    threads = max(1, (os.cpu_count() or 1) // max(1, total))
+    return {"CUDA_VISIBLE_DEVICES": ",".join(devices), "OMP_NUM_THREADS": str(threads)}
+
+
+def run(cases: Sequence[Several], devices: Devices, execute: Callable[[Several, Mapping[str, str]], int | None]) -> int:
+    """Starts the cases in their order, each when enough GPUs are free; the number that failed for another reason than
+    memory. `execute` gives the exit status, or None after a time-out."""
+
+    def one(each: Several, taken: tuple[str, ...]) -> bool:
         try:
-            done = subprocess.run(command(each, plan, out, models), timeout=LIMIT_S, check=False)
-        except subprocess.TimeoutExpired:
+            status = execute(each, surroundings(taken, devices.total))
+        finally:
+            devices.give(taken)
+        if status is None:
             print(f"{each.case.id:<44} timed out after {LIMIT_S:.0f} s", flush=True)
-            failed += 1
-            continue
-        failed += done.returncode != 0
-    return failed
+        return status != 0
+
+    with ThreadPoolExecutor(max_workers=max(1, devices.total)) as pool:
+        started = [pool.submit(one, each, devices.take(each.gpus)) for each in cases if each.gpus <= devices.total]
+    return sum(each.result() for each in started)
+
+
+def torchrun(plan: Path, out: Path, models: Path, until: float) -> Callable[[Several, Mapping[str, str]], int | None]:
+    """Runs one case as a torchrun; begins none after `until` on the monotonic clock."""
+
+    def execute(each: Several, environ: Mapping[str, str]) -> int | None:
+        if time.monotonic() > until:
+            print(f"{each.case.id:<44} left out: the time is up", flush=True)
+            return 0
+        words = command(each, plan, out, models)
+        started = subprocess.Popen(words, env={**os.environ, **environ}, start_new_session=True)
+        try:
+            return started.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:  # the ranks too, which would keep the GPUs
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+
+    return execute
 
 
 def share_of(case_of_all: Case, rank: int, ranks: int) -> Case:
@@ -112,8 +182,13 @@ def share_of(case_of_all: Case, rank: int, ranks: int) -> Case:
     samples = int(case_of_all.job["data.train_batch_size"])
     if samples % ranks:
         raise ValueError(f"{case_of_all.id}: {samples} samples do not divide over {ranks} ranks")
-    lengths = [case_of_all.fill[(rank + ranks * index) % len(case_of_all.fill)] for index in range(samples // ranks)]
-    return replace(case_of_all, job={**case_of_all.job, "data.train_batch_size": samples // ranks}, fill=tuple(lengths))
+    own = [rank + ranks * index for index in range(samples // ranks)]
+    fill, replies = (
+        tuple(shares[index % len(shares)] for index in own) if shares else ()
+        for shares in (case_of_all.fill, case_of_all.reply_fill)
+    )
+    job = {**case_of_all.job, "data.train_batch_size": samples // ranks}
+    return replace(case_of_all, job=job, fill=fill, reply_fill=replies)
 
 
 def merged(lines: Sequence[Mapping[str, Any]], whole: Case, gpus: int) -> dict[str, Any]:
@@ -127,7 +202,8 @@ def merged(lines: Sequence[Mapping[str, Any]], whole: Case, gpus: int) -> dict[s
     order = ("error", "oom", "ok")
     worst = min(lines, key=lambda line: order.index(line["outcome"]))
     found |= {key: worst[key] for key in ("outcome", "oom", "error") if key in worst}
-    found |= {"gpus": gpus, "job": dict(whole.job), "fill": list(whole.fill)}
+    found |= {"gpus": gpus, "job": dict(whole.job), "fill": list(whole.fill), "reply_fill": list(whole.reply_fill)}
+    found["outside_torch_gib_by_rank"] = [line.get("outside_torch_gib") for line in lines]
     found["lengths"] = [sum(pair) for pair in whole.lengths()]
     return dict(found)
 

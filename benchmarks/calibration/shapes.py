@@ -51,6 +51,22 @@ def _sizes(hidden: int, layers: int, heads: int, kv_heads: int, intermediate: in
     }
 
 
+def _experts(number: int, per_token: int, intermediate: int) -> dict[str, Any]:
+    return {
+        "architectures": ["Qwen3MoeForCausalLM"],
+        "model_type": "qwen3_moe",
+        "num_experts": number,
+        "num_experts_per_tok": per_token,
+        "moe_intermediate_size": intermediate,
+        "decoder_sparse_step": 1,
+        "norm_topk_prob": True,
+        "router_aux_loss_coef": 0.001,
+        "output_router_logits": False,
+        "mlp_only_layers": [],
+        "tie_word_embeddings": False,
+    }
+
+
 SHAPES: dict[str, dict[str, Any]] = {
     "qwen2.5-0.5b": QWEN2 | _sizes(896, 24, 14, 2, 4864),
     "qwen2.5-1.5b": QWEN2 | _sizes(1536, 28, 12, 2, 8960),
@@ -58,6 +74,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     "qwen2.5-7b": QWEN2 | _sizes(3584, 28, 28, 4, 18944) | {"vocab_size": 152064, "tie_word_embeddings": False},
     "qwen3-0.6b": QWEN3 | _sizes(1024, 28, 16, 8, 3072),
     "llama3.2-1b": LLAMA3 | _sizes(2048, 16, 32, 8, 8192),
+    "qwen3-30b-a3b-4-layers": QWEN3 | _sizes(2048, 4, 32, 4, 6144) | _experts(128, 8, 768),
+    "tiny-moe": QWEN3 | _sizes(64, 2, 2, 1, 128) | _experts(4, 2, 32) | {"vocab_size": 512, "head_dim": 32},
     "tiny": QWEN2 | _sizes(64, 2, 2, 1, 128) | {"vocab_size": 512, "max_position_embeddings": 1024},
 }
-"""Name -> config.json. `tiny` is for trying the program out, on a CPU too."""
+"""Name -> config.json. `tiny` and `tiny-moe` are for trying the program out, on a CPU too. The mixture of experts has the
+published layers of Qwen3-30B-A3B, but only four of them, so that it fits on two GPUs."""

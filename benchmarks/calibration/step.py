@@ -4,17 +4,27 @@ import asyncio
 import tempfile
 from typing import Any
 
-from benchmarks.calibration.batch import advantages, make, with_info
+from benchmarks.calibration.batch import advantages, make, nested, with_info
 from benchmarks.calibration.cases import A, Case
 from benchmarks.calibration.meter import Meter
 from benchmarks.calibration.workers import Workers
 
 
-def response(output: Any, batch: Any, key: str) -> Any:
-    """The response's share of a per-token output, as the trainer cuts it out."""
+def response(case: Case, output: Any, batch: Any, key: str) -> Any:
+    """The response's share of a per-token output, as the trainer cuts it out.
+
+    Of the ranks that share a sequence only the first one has an output; the controller hands it to the others.
+    """
+    import torch
     from verl.workers.utils.padding import response_from_nested
 
-    return response_from_nested(output[key], batch["response_mask"])
+    own = None if output is None else response_from_nested(output[key], batch["response_mask"])
+    size = int(case.job.get(f"{A}.actor.ulysses_sequence_parallel_size", 1))
+    if size == 1:
+        return own
+    rows: list[Any] = [None] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(rows, None if own is None else [row.cpu() for row in own.unbind()])
+    return nested(rows[torch.distributed.get_rank() // size * size])
 
 
 def forwards(case: Case, workers: Workers, batch: Any, meter: Meter, suffix: str) -> None:
@@ -23,7 +33,7 @@ def forwards(case: Case, workers: Workers, batch: Any, meter: Meter, suffix: str
     asked = {"compute_loss": False, "temperature": temperature}
     with meter.phase(f"log_prob{suffix}"):
         output = workers.actor.compute_log_prob(with_info(batch, calculate_entropy=True, **asked))
-    batch["old_log_probs"] = response(output, batch, "log_probs")
+    batch["old_log_probs"] = response(case, output, batch, "log_probs")
     if case.job[f"{A}.actor.use_kl_loss"]:
         with meter.phase(f"ref_log_prob{suffix}"):
             if workers.ref is None:
@@ -31,11 +41,11 @@ def forwards(case: Case, workers: Workers, batch: Any, meter: Meter, suffix: str
                 output = workers.actor.compute_log_prob(with_info(batch, calculate_entropy=False, **asked))
             else:
                 output = workers.ref.compute_ref_log_prob(with_info(batch, calculate_entropy=False, **asked))
-        batch["ref_log_prob"] = response(output, batch, "log_probs")
+        batch["ref_log_prob"] = response(case, output, batch, "log_probs")
     if workers.critic is not None:
         with meter.phase(f"values{suffix}"):
             output = workers.critic.infer_batch(with_info(batch, **asked))
-        batch["values"] = response(output, batch, "values")
+        batch["values"] = response(case, output, batch, "values")
 
 
 def updates(case: Case, workers: Workers, batch: Any, meter: Meter, step: int) -> None:

@@ -65,7 +65,15 @@ CASES = (
     started("qwen2.5-0.5b", gpu_memory_utilization=0.3, max_model_len=4096, enforce_eager=False),
     started("qwen2.5-1.5b", gpu_memory_utilization=0.3, max_model_len=8192, enforce_eager=False),
     started("qwen2.5-7b", gpu_memory_utilization=0.4, max_model_len=4096, enforce_eager=True),
+    started("qwen2.5-7b", tensor_parallel_size=2, gpu_memory_utilization=0.4, max_model_len=4096, enforce_eager=True),
+    started("qwen2.5-3b", tensor_parallel_size=2, gpu_memory_utilization=0.4, max_model_len=4096, enforce_eager=False),
 )
+"""vllm_lines.run leaves out those with more tensor parallel ranks than GPUs."""
+
+
+def gpus_of(case: Case) -> int:
+    """The GPUs that the case's engine takes."""
+    return int(case.job.get(f"{A}.rollout.tensor_parallel_size", 1))
 
 
 def parse(text: str) -> dict[str, float]:
@@ -99,8 +107,8 @@ def child(arguments: Mapping[str, Any]) -> None:
 
 
 def run_case(case: Case, folder: Path) -> dict[str, Any]:
-    """One vLLM, from its start to its end."""
-    line = record.head(case, SHAPES[case.shape], "vllm")
+    """One vLLM, from its start to its end. Free memory is that of the first GPU."""
+    line = record.head(case, SHAPES[case.shape], "vllm") | {"gpus": gpus_of(case)}
     model = models.write(folder / case.shape, SHAPES[case.shape])
     prefix = f"{A}.rollout."
     engine = {
@@ -132,9 +140,14 @@ def run_case(case: Case, folder: Path) -> dict[str, Any]:
 
 
 def run(cases: Sequence[Case], out: Path, folder: Path) -> int:
-    """All cases; how many failed."""
+    """All cases for which there are GPUs; how many failed."""
+    import torch
+
     failed = 0
     for case in cases:
+        if gpus_of(case) > torch.cuda.device_count():
+            print(f"{case.id:<60} left out: it takes {gpus_of(case)} GPUs", flush=True)
+            continue
         line = run_case(case, folder)
         record.append(out, line)
         shown = {key: value for key, value in line["vllm"].items() if key != "lines"}

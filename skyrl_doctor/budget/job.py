@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from skyrl_doctor.budget.sft_job import SETTINGS as SFT_SETTINGS
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
+from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
 from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, split_of_plan, trainer_shares_gpu, vllm_sleeps
@@ -112,6 +114,8 @@ def knob_of(plan: Plan, key: str) -> str:
 
 def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
     """Settings with verl's keys as this plan's dialect writes them; keys that the table lacks stay as they are."""
+    if plan.is_of(VERL) and is_sft(plan.own):
+        return {SFT_SETTINGS[key]: value for key, value in settings.items() if key in SFT_SETTINGS}
     found: dict[str, str] = {}
     for key, value in settings.items():
         row = by_verl(key)
@@ -119,7 +123,13 @@ def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
             found.update(plan.settings({row.ours: value}))
         elif not plan.is_of(SKYRL):
             found[key] = value
-    return found
+    return _of_skyrls_sft(found) if plan.is_of(SKYRL) and is_skyrl_sft(plan.own) else found
+
+
+def _of_skyrls_sft(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings of SkyRL's trainer as its fine-tuning program names them, without those of rollouts."""
+    trainers = {key: value for key, value in settings.items() if key.startswith("trainer.")}
+    return {key.removeprefix("trainer.").removeprefix("policy."): value for key, value in trainers.items()}
 
 
 def _with_own_key(plan: Plan, error: str) -> str:

@@ -64,7 +64,7 @@ def given_model(machine: Machine, name: str, environ: Mapping[str, str]) -> Mode
 def planned_model(machine: Machine, plan: Plan, environ: Mapping[str, str]) -> Model:
     """The model that the plan names. Where a variable hides the folder, the last part of the path is enough."""
     value = plan.values.get(MODEL_KEY)
-    if value is None:
+    if value is None or (not value.unknown and value.value in (None, "")):
         raise NotApplicable(f"no configuration names a model; {PASS}")
     if not value.unknown:
         return model_of(model_files(machine, plan, environ))

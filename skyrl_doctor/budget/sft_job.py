@@ -12,6 +12,15 @@ ENGINES = {"fsdp": "fsdp", "fsdp2": "fsdp2", "megatron": "megatron", "automodel"
 _ENGINE_TABLES = {"fsdp": F, "fsdp2": F, "megatron": f"{A}.megatron"}
 _MODEL = ("lora_rank", "target_modules", "use_remove_padding", "enable_gradient_checkpointing", "use_liger")
 
+SETTINGS = {
+    **{f"{M}.{name}": f"model.{name}" for name in ("lora_rank", "enable_gradient_checkpointing")},
+    **{f"{F}.{name}": f"engine.{name}" for name in ("param_offload", "optimizer_offload")},
+    f"{A}.ppo_micro_batch_size_per_gpu": "data.micro_batch_size_per_gpu",
+    f"{A}.ppo_max_token_len_per_gpu": "data.max_token_len_per_gpu",
+    "data.max_response_length": "data.max_length",
+}
+"""The keys of main_ppo that a change may name, and those of the fine-tuning program."""
+
 
 def is_sft(values: Mapping[str, object]) -> bool:
     """Whether these are keys of the fine-tuning program: a model of its own, and none of an actor."""

@@ -23,10 +23,15 @@ MEGATRON_CHUNK_MB = 512
 """The default of vocab_entropy_chunk_memory_mb."""
 
 
+def is_sft(values: Mapping[str, object]) -> bool:
+    """Whether these are keys of the fine-tuning program, which has no table `trainer`."""
+    return any(key.startswith(("placement.", "model.path", "batch_size")) for key in values)
+
+
 def skyrl_job(values: Mapping[str, object]) -> Job:
     """The job that these keys describe."""
     keys = Keys(values)
-    if any(key.startswith(("placement.", "model.path", "batch_size")) for key in values):
+    if is_sft(values):
         return _sft(keys)
     prompt = or_default(keys.integer(PROMPT), 512)
     response = or_default(keys.integer(RESPONSE), 1024)

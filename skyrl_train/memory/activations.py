@@ -28,7 +28,11 @@ def saved_by_attention(shape: ModelShape, job: Job) -> int:
     """Query, key, value after the rotation, the output (which is the output projection's input), and the row sums."""
     query, key, sums = shape.query_size * BF16, shape.kv_size * BF16, shape.heads * FP32
     if job.attention == "flash_attention_2":
-        return 2 * query + 2 * key + sums
+        # verl models/transformers/monkey_patch.py _ulysses_flash_attention_forward: of several ranks the output is there
+        # with all tokens and with all heads, and a rank has at least one head of keys and values
+        shared = job.sequence_parallel > 1 and job.strategy != "megatron"
+        repeats = max(1, job.sequence_parallel // shape.kv_heads) if shared else 1
+        return (2 + shared) * query + 2 * key * repeats + sums
     if job.attention == "sdpa":
         # integrations/sdpa_attention.py use_gqa_in_sdpa: a mask makes it repeat keys and values for every head, and
         # there is a mask unless the sequences of a micro batch are of one length
@@ -74,9 +78,13 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
     return BF16 * (middles - frozen)
 
 
-def backward_work(shape: ModelShape) -> int:
-    """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual."""
-    return 2 * shape.mlp_size * BF16 + 2 * shape.hidden * BF16
+def backward_work(shape: ModelShape, job: Job) -> int:
+    """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual.
+
+    prime-rl scales an adapter's output, whose gradient is one more tensor (its multi_linear.py MultiLoRALinear.forward).
+    """
+    scaled = shape.mlp_size * (job.framework == "prime-rl" and job.lora_rank > 0)
+    return (2 * shape.mlp_size + 2 * shape.hidden + scaled) * BF16
 
 
 def forward_work(shape: ModelShape) -> int:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skyrl_train.contracts.verl_keys import key_of
-from skyrl_train.memory.budget import Budget, budget
+from skyrl_train.memory.budget import MOST_SHARE, Budget, budget
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.shape import ModelShape
@@ -140,6 +140,10 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
         settings = ((key_of("critic.param_offload"), "true"), (key_of("critic.optimizer_offload"), "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
         yield "keep the critic on the host while it waits", settings, replace(job, critic=away)
+    sends_adapters = job.lora_rank and job.framework == "verl" and not job.layered_summon
+    if sends_adapters and job.strategy == "fsdp" and job.shards > 1:
+        key = key_of("actor.strategy")
+        yield "use FSDP2, which gathers only the adapters", ((key, "fsdp2"),), replace(job, strategy="fsdp2")
     if not job.lora_rank:
         yield "train only adapters of rank 32", ((LORA, "32"),), replace(job, lora_rank=32)
 
@@ -151,7 +155,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
     if not rollout.sleeps and not rollout.separate:
         key = key_of("rollout.free_cache_engine")
         yield "let vLLM sleep during the update", ((key, "true"),), replace(job, rollout=replace(rollout, sleeps=True))
-    if rollout.utilization > 0.2:
+    if rollout.utilization > (MOST_SHARE if rollout.separate else 0.2):  # alone on its GPU, vLLM may take it all
         share = round(rollout.utilization - 0.1, 2)
         yield (
             "lower gpu_memory_utilization",

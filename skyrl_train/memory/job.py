@@ -142,6 +142,7 @@ class Job:
     temperature: float = 1.0
     lora_rank: int = 0
     lora_targets: tuple[str, ...] = LINEARS
+    layered_summon: bool = False  # FSDP1 gathers the model unit by unit to send the adapters, not all of it
     reference: bool = False  # KL in the loss or in the reward
     critic: Critic | None = None
     rollout: Rollout | None = Rollout()
@@ -212,7 +213,7 @@ class Job:
         """The most tokens of one micro batch on one GPU. `prompts` is the batch that dynamic micro batches divide."""
         tokens = sequences * self.longest
         if self.lengths is not None and self.remove_padding:
-            tokens = min(tokens, self.lengths.of(sequences))
+            tokens = min(tokens, self.lengths.of(sequences, self.n))
         if limit is not None:
             batch = max(1, (prompts or self.mini_batch) * self.n * self.replica // self.n_gpus)
             tokens = self._packed(limit, batch)
@@ -226,7 +227,7 @@ class Job:
         """
         limit *= self.parallel.context if self.strategy == "megatron" else self.sequence_parallel
         if self.mixed_lengths:
-            whole = sequences * self.longest if self.lengths is None else self.lengths.of(sequences)
+            whole = sequences * self.longest if self.lengths is None else self.lengths.of(sequences, self.n)
             longest = self.longest if self.lengths is None else self.lengths.p99
             return min(max(limit, longest), whole)
         batches = -(-sequences // max(1, limit // self.longest))

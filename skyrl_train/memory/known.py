@@ -22,6 +22,8 @@ _HAS_LENGTH = re.compile(
     r"qwen-?2\.5-[\d.]+b-instruct|qwen-?3-[\d.]+b(?:-a\d+b)?|(?:meta-)?llama-?[23](?:\.\d)?-\d+b(?:-instruct|-chat)?"
 )
 """The public names whose context is the one of the table. Bases, distilled and trained models have contexts of their own."""
+_TRAINED = re.compile(r"(?:(?:multi-?turn|cold-?start|sft|rl|grpo|ppo|dapo|dpo|rft|my|our)-)+")
+"""Words before the name of the model that was trained."""
 _PLACES = re.compile(r"snapshots|[0-9a-f]{40}|(?:checkpoint|global_?step|step|epoch|iter)[-_]?\d*|actor|critic|huggingface|hf|model|weights|final|latest|best|last|main")  # fmt: skip
 """Names of folders that say nothing of the model in them."""
 _HUB = re.compile(r"models--[^/]*?--")
@@ -82,7 +84,10 @@ def _parts(name: str) -> Iterator[str]:
     """The last part of a name or a path; the one before if the last names only a place, such as `global_step_100`."""
     for part in reversed(_HUB.sub("", name.strip().rstrip("/")).split("/")):
         if part:
-            yield part.lower().replace("_", "-")
+            name = part.lower().replace("_", "-")
+            yield name
+            if _TRAINED.match(name):
+                yield f"{_TRAINED.sub('', name, count=1)}-trained"
         if not _PLACES.fullmatch(part.lower()):
             return
 

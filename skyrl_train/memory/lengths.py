@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from skyrl_train.memory.errors import BadJobError
 
+AT_P99 = 2.3263  # standard deviations of a normal distribution below which 99 % lie
+
 
 class Lengths(NamedTuple):
     """The median and the 99th percentile."""
@@ -12,9 +14,17 @@ class Lengths(NamedTuple):
     p50: int
     p99: int
 
-    def of(self, sequences: int) -> int:
-        """The tokens of a full micro batch. The spread of a sum grows with the square root of its parts."""
-        return round(sequences * self.p50 + (self.p99 - self.p50) * math.sqrt(sequences))
+    def of(self, sequences: int, replies: int = 1) -> int:
+        """The 99th percentile of the tokens of a full micro batch, which holds so many replies to each prompt.
+
+        Lengths are skewed, so their mean is above their median: they and their sum are taken as log-normal, with the mean
+        and the variance of the sum (Fenton and Wilkinson). Replies to one prompt count as equally long: in published logs
+        of verl the ranks' tokens differ by as much (test_published_batches.py).
+        """
+        spread = math.log(self.p99 / self.p50) / AT_P99
+        mean = self.p50 * math.exp(spread**2 / 2)
+        of_sum = math.log1p(math.expm1(spread**2) / -(-sequences // replies))
+        return round(sequences * mean * math.exp(AT_P99 * math.sqrt(of_sum) - of_sum / 2))
 
 
 def together(prompt: Lengths, reply: Lengths) -> Lengths:

@@ -121,7 +121,7 @@ def _backward_layers(tape: Tape, model: Model, *, accumulated: bool) -> None:
     else:
         tape.give(Component.ACTIVATIONS, between * model.tokens * saved_by_layer(model.shape, model.job))
     if not model.job.lora_rank and not accumulated:
-        tape.take(Component.GRADIENTS, between * _cast(model, model.layer) / model.job.shards)
+        tape.take(Component.GRADIENTS, between * in_master(model, model.layer) / model.job.shards)
     _backward_layer(tape, model, last=True, accumulated=accumulated)
 
 
@@ -131,11 +131,11 @@ def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) 
     # BackwardPrefetch.BACKWARD_PRE gathers the next unit before this one is done; one rank gathers nothing.
     units = 1 if last or model.job.shards == 1 else 2
     # FSDP2 keeps what the layer before gave to reduce until this one is reduced (_fsdp_param_group.py ReduceScatterState)
-    reducing = _cast(model, model.layer) if last and _is_fsdp2(model) and not model.job.lora_rank else 0
+    reducing = in_master(model, model.layer) if last and _is_fsdp2(model) and not model.job.lora_rank else 0
     with tape.held(Component.GATHERED, units * model.layer), tape.held(Component.GRADIENTS, reducing):
         if checkpointed:
             tape.take(Component.ACTIVATIONS, saved)
-        with tape.held(Component.ACTIVATIONS, tokens * backward_work(shape)):
+        with tape.held(Component.ACTIVATIONS, tokens * backward_work(shape, model.job)):
             pass
         tape.give(Component.ACTIVATIONS, saved)
         if not model.job.lora_rank:
@@ -151,7 +151,7 @@ def _is_fsdp2(model: Model) -> bool:
     return model.job.strategy == "fsdp2"
 
 
-def _cast(model: Model, unit: float) -> float:
+def in_master(model: Model, unit: float) -> float:
     """A gathered unit's gradient in the precision of the master weights."""
     return unit / model.compute * model.master
 
@@ -162,7 +162,7 @@ def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool)
     With shards it is reduced from a buffer to a shard; FSDP2 does so on one rank too (_fsdp_collectives.py
     foreach_reduce), and adds the shard to the one that is there. FSDP1 alone on a rank adds in place.
     """
-    cast, separate = _cast(model, unit), model.job.shards > 1 or _is_fsdp2(model)
+    cast, separate = in_master(model, unit), model.job.shards > 1 or _is_fsdp2(model)
     shard = cast / model.job.shards
     with tape.held(Component.GRADIENTS, unit + (cast + shard * accumulated if separate else 0)):
         tape.take(Component.GRADIENTS, 0 if accumulated else shard)

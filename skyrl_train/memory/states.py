@@ -148,11 +148,23 @@ class Model(NamedTuple):
 
     @property
     def summoned(self) -> float:
-        """The copy of the layers in full precision that summon_full_params makes (fsdp_utils.py collect_lora_params)."""
+        """The copy of the layers in full precision that summon_full_params makes on one rank (collect_lora_params)."""
         if not (self.job.lora_rank and self._alone):
             return 0
         layers = in_layers(self.shape) + self.adapter_parameters
         return layers * self.master
+
+    @property
+    def gathered_for_adapters(self) -> float:
+        """What FSDP1 on several ranks gathers in full precision to send the adapters: the model, or one unit of it.
+
+        fsdp_utils.py collect_lora_params: summon_full_params of the root, or of each unit with `layered_summon`. FSDP2
+        gathers the adapters alone.
+        """
+        if not (self.job.lora_rank and self.job.strategy == "fsdp" and self.job.shards > 1):
+            return 0
+        whole = in_model(self.shape) + self.adapter_parameters
+        return (in_layer(self.shape) if self.job.layered_summon else whole) * self.master
 
     @property
     def held_layers(self) -> int:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from skyrl_train.memory.job import Job, Rollout
-from skyrl_train.memory.micro_batch import backward, forward, inference
+from skyrl_train.memory.micro_batch import backward, forward, in_master, inference
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.states import Model
 from skyrl_train.memory.tape import Component, Played, Tape
@@ -162,16 +162,23 @@ def _weight_sync(tape: Tape, model: Model) -> None:
         tape.take(Component.OPTIMIZER, 0 if model.optimizer_offload else model.optimizer)
     else:
         _present(tape, model, adam=not model.optimizer_offload)
-    with tape.held(Component.SUMMONED, model.summoned):
+    with tape.held(Component.SUMMONED, model.summoned), tape.held(Component.GATHERED, model.gathered_for_adapters):
         pass
     tape.take(Component.STATE_DICT, 0 if model.job.lora_rank else model.cloned)
     rollout = model.job.rollout if model.job.framework == "verl" else None
     tape.take(Component.BUCKET, rollout.bucket_mib * MIB if rollout is not None else 0)
-    tape.take(Component.STATE_DICT, model.largest_tensor if by_tensor or model.job.shards > 1 else 0)
+    sends_shards = model.job.shards > 1 and not model.job.lora_rank
+    tape.take(Component.STATE_DICT, model.largest_tensor if by_tensor or sends_shards else 0)
 
 
 def _checkpoint(tape: Tape, model: Model) -> None:
-    """fsdp_checkpoint_manager.save_checkpoint: FSDP1 clones or gathers before off-loading, FSDP2 does not."""
+    """fsdp_checkpoint_manager.save_checkpoint: FSDP1 on one rank clones before off-loading, FSDP2 does not.
+
+    On several ranks FSDP1 gathers the root and one layer in full precision, and each cut tensor goes to the host
+    (ShardedStateDictConfig with offload_to_cpu; _state_dict_utils.py _sharded_post_state_dict_hook).
+    """
     _present(tape, model, adam=not model.optimizer_offload)
-    gathered = model.root / model.compute * model.master if model.job.shards > 1 and model.job.strategy == "fsdp" else 0
-    tape.take(Component.STATE_DICT, model.cloned + gathered)
+    if model.job.strategy == "fsdp" and model.job.shards > 1:
+        tape.take(Component.GATHERED, in_master(model, model.root + model.layer))
+    else:
+        tape.take(Component.STATE_DICT, model.cloned)

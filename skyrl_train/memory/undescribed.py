@@ -1,5 +1,7 @@
 """Refuses settings of verl that the memory model does not support, and names their key."""
 
+import re
+
 from skyrl_train.memory.config_file import LIMITS
 from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.keys import Keys
@@ -16,10 +18,11 @@ SWITCHES = (
     f"{A}.use_prefix_grouper",
     "distillation.enabled",
 )
+VISION = re.compile(r"visual|vision")
+"""Modules of a vision tower. Adapters are counted in the text model alone."""
 USUAL = {
     f"{R}.name": ("vllm", "sglang", "trtllm", "dynamo"),
     f"{A}.optim.optimizer": ("AdamW", "Adam", "adam", "adamw"),
-    f"{M}.lora_adapter_path": (),
     f"{R}.quantization": ("fp8",),
     f"{R}.pipeline_model_parallel_size": (1, "1"),
     f"{VLLM}.kv_cache_dtype": ("auto", "fp8", "fp8_e4m3", "fp8_e5m2"),
@@ -42,14 +45,19 @@ def refuse_undescribed(keys: Keys, *, critic: bool, lora: bool) -> None:
         found = keys.raw(key)
         if found is not None and found[1] not in ("", *usual):
             supported = (
-                f"; only {usual[0]} is supported"
+                f"; only {usual[0]} is supported: set it to {usual[0]} for a rough figure"
                 if usual
                 else ", which the memory model does not support; leave it out for a rough figure"
             )
             raise UnsupportedJobError(f"{key} is {found[1]!r}{supported}")
+    adapter = keys.raw(f"{M}.lora_adapter_path")
+    if adapter is not None and adapter[1] and not lora:
+        raise UnsupportedJobError(f"{adapter[0]} is {adapter[1]!r}; set {M}.lora_rank to the rank of that adapter")
     excluded = keys.raw(f"{M}.exclude_modules")
-    if lora and excluded is not None and excluded[1]:
-        raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is supported")
+    if lora and excluded is not None and excluded[1] and not VISION.search(str(excluded[1])):
+        raise UnsupportedJobError(
+            f"{excluded[0]} is {excluded[1]!r}; only modules of a vision tower can be left out; use target_modules"
+        )
     for reward in ("reward.reward_model", "reward_model"):
         if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
             raise UnsupportedJobError(

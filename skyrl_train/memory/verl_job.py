@@ -21,6 +21,7 @@ FLASH = "flash_attention_2"
 """With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
+RESHARDS = ("default", "always", "never")
 LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
 """verl's engines that shard by FSDP2, with a table of settings of their own."""
 
@@ -36,14 +37,17 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     gpus = or_default(keys.integer(*names("slurm.gpus_per_node")), 8) * or_default(
         keys.integer(*names("slurm.nodes")), 1
     )
-    micro = _micro_batch(keys, A, "ppo_micro_batch_size", gpus)
+    ranks = max(1, gpus // _sequence_parallel(keys))
+    micro = _micro_batch(keys, A, "ppo_micro_batch_size", ranks)
     chunked = keys.flag(*names("actor.entropy_chunking"))
     job = Job(
         prompt_length=or_default(keys.integer(*names("data.max_prompt_tokens")), 512),
         response_length=or_default(keys.integer(*names("data.max_response_tokens")), 512),
         micro_batch=or_default(micro, 1),
-        log_prob_micro_batch=or_default(_micro_batch(keys, R, "log_prob_micro_batch_size", gpus), or_default(micro, 1)),
-        ref_micro_batch=or_default(_micro_batch(keys, REF, "log_prob_micro_batch_size", gpus), or_default(micro, 1)),
+        log_prob_micro_batch=or_default(
+            _micro_batch(keys, R, "log_prob_micro_batch_size", ranks), or_default(micro, 1)
+        ),
+        ref_micro_batch=or_default(_micro_batch(keys, REF, "log_prob_micro_batch_size", ranks), or_default(micro, 1)),
         mini_batch=or_default(keys.integer(*names("actor.ppo_mini_batch_size")), 256),
         n=or_default(keys.integer(*names("rollout.n")), 1),
         train_batch=_train_batch(keys),
@@ -73,6 +77,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         temperature=or_default(keys.number(*names("rollout.temperature")), 1.0),
         lora_rank=lora_rank,
         lora_targets=_targets(keys),
+        layered_summon=keys.flag(f"{R}.layered_summon"),
         reference=keys.flag(*names("actor.kl_loss")) or keys.flag(*names("algorithm.kl_in_reward")),
         rollout=_rollout(keys),
         activation_offload=keys.flag(f"{M}.enable_activation_offload"),
@@ -119,18 +124,21 @@ def _train_batch(keys: Keys) -> int | None:
     return None if found == 0 and _rollout_gpus(keys) is not None else found
 
 
-def _micro_batch(keys: Keys, table: str, name: str, gpus: int) -> int | None:
-    """The micro batch of one GPU. Before verl 0.4 the key without `_per_gpu` counted all GPUs."""
+def _micro_batch(keys: Keys, table: str, name: str, ranks: int) -> int | None:
+    """The micro batch of one data-parallel rank. The old key without `_per_gpu` counts the sequences of all these ranks
+    (verl 0.4 fsdp_workers.py: //= device_mesh.size() // ulysses_sequence_parallel_size)."""
     own = keys.integer(f"{table}.{name}_per_gpu")
     every = keys.integer(f"{table}.{name}") if own is None else None
-    return own if every is None else max(1, every // max(1, gpus))
+    return own if every is None else max(1, every // ranks)
 
 
 def _reshards(keys: Keys) -> bool:
-    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses."""
+    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses;
+    torchtitan's words are those of RESHARDS."""
     key = f"{F}.reshard_after_forward"
     found = keys.raw(key)
-    return True if found is not None and str(found[1]).isdigit() else keys.flag(key, default=True)
+    value = "" if found is None else str(found[1]).lower()
+    return value != "never" if value.isdigit() or value in RESHARDS else keys.flag(key, default=True)
 
 
 def _sequence_parallel(keys: Keys) -> int:
@@ -179,7 +187,9 @@ def _critic_strategy(keys: Keys) -> str:
 
 def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
     return Critic(
-        micro_batch=or_default(_micro_batch(keys, C, "ppo_micro_batch_size", job.n_gpus), job.micro_batch),
+        micro_batch=or_default(
+            _micro_batch(keys, C, "ppo_micro_batch_size", max(1, job.n_gpus // job.sequence_parallel)), job.micro_batch
+        ),
         max_tokens=or_default(keys.integer(f"{C}.ppo_max_token_len_per_gpu"), 32768) if dynamic else None,
         param_offload=keys.flag(*names("critic.param_offload")),
         optimizer_offload=keys.flag(*names("critic.optimizer_offload")),

@@ -6,13 +6,16 @@ from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.campaign import ENGINE, SHORT
 from benchmarks.calibration.cases import A, Case, Knobs, case
 from benchmarks.calibration.edges import EDGES
+from benchmarks.calibration.evaluate import FOLDER
+from benchmarks.calibration.several import read_plan
 from benchmarks.calibration.shapes import SHAPES
 
 
 def test_every_case_has_its_own_name_and_a_known_shape() -> None:
     cases = [*ENGINE, *EDGES, *SHORT]
     assert len({item.id for item in cases}) == len(cases)
-    assert {item.shape for item in cases} == SHAPES.keys()
+    several = {each.case.shape for each in read_plan(FOLDER / "several-gpus.toml")}
+    assert {item.shape for item in cases} | several | {"tiny-moe"} == SHAPES.keys()
 
 
 @pytest.mark.parametrize("item", [*ENGINE, *EDGES, *SHORT], ids=lambda item: item.id)

@@ -85,7 +85,7 @@ def test_an_impossible_value_is_no_number() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("actor_rollout_ref.rollout.name=hf",), "only vllm is supported"),
+        (("actor_rollout_ref.rollout.name=hf",), "only vllm is supported: set it to vllm for a rough figure"),
         (("actor_rollout_ref.actor.strategy=deepspeed",), "supported: fsdp, fsdp2, megatron"),
         (("actor_rollout_ref.actor.optim.optimizer=SGD",), "only AdamW is supported"),
         (("+actor_rollout_ref.model.override_config.attn_implementation=flash_attention_3",), "supported: flash"),
@@ -101,7 +101,7 @@ def test_an_impossible_value_is_no_number() -> None:
         (("actor_rollout_ref.model.tiled_mlp.enabled=true",), "tiled_mlp.enabled is set"),
         (("reward.reward_model.enable=True",), "reward_model.enable is set"),
         (("distillation.enabled=true",), "distillation.enabled is set"),
-        (("actor_rollout_ref.model.lora_adapter_path=/x",), "lora_adapter_path is '/x'"),
+        (("actor_rollout_ref.model.lora_adapter_path=/x",), "lora_adapter_path is '/x'; set .*lora_rank to the rank"),
         (("actor_rollout_ref.rollout.quantization=awq",), "rollout.quantization is 'awq'"),
         (("actor_rollout_ref.rollout.pipeline_model_parallel_size=2",), "pipeline_model_parallel_size is 2"),
         (("+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=turbo",), "kv_cache_dtype is 'turbo'"),
@@ -109,7 +109,7 @@ def test_an_impossible_value_is_no_number() -> None:
         (("+actor_rollout_ref.model.override_config.num_hidden_layers=4",), "override_config.num_hidden_layers is 4"),
         (
             ("actor_rollout_ref.model.lora_rank=8", "actor_rollout_ref.model.exclude_modules=.*mlp.*"),
-            "exclude_modules is '.*mlp.*'",
+            "exclude_modules is '.*mlp.*'; only modules of a vision tower",
         ),
     ],
 )
@@ -123,6 +123,8 @@ def test_what_is_not_described_is_no_reason_to_refuse_a_run(settings: tuple[str,
     [
         "reward.reward_model.enable=True reward.reward_model.enable_resource_pool=True",  # on GPUs of its own
         "actor_rollout_ref.model.exclude_modules=x",  # of an adapter that is not there
+        "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.model.exclude_modules=.*visual.*",
+        "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.model.lora_adapter_path=/x",
         "+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto",
         "actor_rollout_ref.rollout.pipeline_model_parallel_size=1",
         "actor_rollout_ref.actor.ppo_micro_batch_size=8 actor_rollout_ref.actor.use_dynamic_bsz=True",
@@ -241,6 +243,15 @@ def test_settings_are_told_in_the_users_own_words() -> None:
     settings = {"actor_rollout_ref.rollout.gpu_memory_utilization": "0.4", "a.key.of.verl": "1"}
     assert own_settings(example(MIG20), settings) == {"rollout.gpu_memory_utilization": "0.4", "a.key.of.verl": "1"}
     assert own_settings(verl(), settings) == settings
+
+
+def test_the_settings_of_fine_tuning_are_those_of_its_program() -> None:
+    lora, rank = "actor_rollout_ref.model.lora_rank", {"actor_rollout_ref.actor.strategy": "fsdp2"}
+    settings = {lora: "32", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": "2", **rank}
+    verls = plan("torchrun --nproc_per_node=2 -m verl.trainer.sft_trainer model.path=Qwen/Qwen3-8B", "a.sh")
+    skyrls = plan("python -m skyrl.train.main_sft model.path=Qwen/Qwen3-8B placement.num_gpus_per_node=2", "b.sh")
+    assert own_settings(verls, settings) == {"model.lora_rank": "32", "data.micro_batch_size_per_gpu": "2"}
+    assert own_settings(skyrls, settings) == {"model.lora.rank": "32", "micro_train_batch_size_per_gpu": "2"}
 
 
 def test_what_a_dev_conf_has_no_name_for_is_an_override_of_verl() -> None:

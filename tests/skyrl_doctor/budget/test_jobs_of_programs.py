@@ -132,6 +132,26 @@ def test_the_old_micro_batch_counts_all_gpus() -> None:
     assert job_from_verl({**old, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 2}).micro_batch == 2
 
 
+def test_gpus_that_share_a_sequence_count_once_in_the_old_micro_batch() -> None:
+    old = {
+        "actor_rollout_ref.actor.ppo_micro_batch_size": 64,
+        "actor_rollout_ref.rollout.log_prob_micro_batch_size": 32,
+        "critic.ppo_micro_batch_size": 16,
+        "actor_rollout_ref.actor.ulysses_sequence_parallel_size": 2,
+        "trainer.n_gpus_per_node": 8,
+    }
+    job = job_from_verl(old)
+    assert job.critic is not None
+    assert (job.micro_batch, job.log_prob_micro_batch, job.critic.micro_batch) == (16, 8, 4)
+
+
+@pytest.mark.parametrize(("word", "reshards"), [("default", True), ("always", True), ("never", False), ("8", True)])
+def test_torchtitan_has_words_for_when_it_frees_weights(word: str, reshards: bool) -> None:
+    actor = "actor_rollout_ref.actor"
+    job = job_from_verl({f"{actor}.strategy": "torchtitan", f"{actor}.torchtitan.reshard_after_forward": word})
+    assert job.reshard_after_forward is reshards
+
+
 def test_an_engine_like_fsdp2_has_a_table_of_its_own() -> None:
     actor = "actor_rollout_ref.actor"
     job = job_from_verl({f"{actor}.strategy": "veomni", f"{actor}.veomni.param_offload": True})

@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from skyrl_doctor.budget.models import model_of
+from plans import plan
+from skyrl_doctor.budget.models import model_of, planned_model
 from skyrl_doctor.budget.question import job_device, planned_device
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.memory import Device
 from skyrl_train.memory.known import known_config
 from support import plan_of
@@ -104,6 +106,13 @@ def test_a_model_that_is_nowhere_or_not_modelled_is_not_judged() -> None:
         model_of(files(None, name="me/mine"))
     with pytest.raises(NotApplicable, match="pass --model with a supported model of the same size"):
         model_of(files({"model_type": "jamba", "num_experts": 16, "hidden_size": 4096}))
+
+
+@pytest.mark.parametrize("path", ["null", "''"])
+def test_an_empty_model_path_is_no_model(path: str) -> None:
+    made = plan(f"python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path={path}", "a.sh")
+    with pytest.raises(NotApplicable, match="no configuration names a model; pass --model with a directory"):
+        planned_model(LocalMachine(), made, {})
 
 
 @pytest.mark.parametrize("layers", [0, -1, "24", 10**9, None, 2.5])

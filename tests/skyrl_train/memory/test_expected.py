@@ -1,5 +1,7 @@
 """The figure with expected lengths, and how dynamic batches are packed."""
 
+import math
+import random
 from dataclasses import replace
 
 import pytest
@@ -41,7 +43,14 @@ def test_no_length_is_beyond_its_limit() -> None:
 
 def test_a_full_micro_batch_is_below_the_sum_of_its_longest() -> None:
     lengths = Lengths(300, 1300)
-    assert [lengths.of(number) for number in (1, 4, 100)] == [1300, 3200, 40000]
+    assert [lengths.of(number) for number in (1, 4, 100)] == [1300, 3042, 42936]
+    assert [Lengths(300, 300).of(number) for number in (1, 4, 100)] == [300, 1200, 30000]
+
+
+def test_of_a_hundred_micro_batches_the_fullest_is_about_as_full() -> None:
+    dice = random.Random(0)
+    sums = sorted(sum(300 * math.exp(dice.gauss(0, 0.5)) for _ in range(32)) for _ in range(1000))
+    assert Lengths(300, round(300 * math.exp(0.5 * 2.3263))).of(32) == pytest.approx(sums[990], rel=0.02)
 
 
 @pytest.mark.parametrize(

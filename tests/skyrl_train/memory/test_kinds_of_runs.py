@@ -18,7 +18,10 @@ from skyrl_train.memory import (
     job_from_verl,
     shape_from_config,
 )
+from skyrl_train.memory.activations import saved_by_attention
+from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
+from skyrl_train.memory.parameters import in_layer, in_model, in_root
 from skyrl_train.memory.prime_job import as_prime
 from skyrl_train.memory.trained import actor_of
 
@@ -61,15 +64,19 @@ def test_prime_rl_adapts_the_experts_too() -> None:
         ("Qwen3-0.6B", 1, 8192, 31.7),
         ("Qwen3-0.6B", 1, 16384, 52.8),
         ("Qwen3-4B-Instruct-2507", 8, 16384, 54.6),
+        ("Qwen3-4B-Instruct-2507", 8, 65536, 171.5),
         ("Qwen3-30B-A3B-Instruct-2507", 8, 16384, 106.4),
     ],
 )
 def test_prime_rls_fine_tuning_holds_float32_logits(model: str, gpus: int, tokens: int, measured: float) -> None:
+    """The row of 171.5 GiB ran at 96 % of the GPU, where torch reserves what there is: the figure is cut there too."""
     job = as_prime(replace(JOB, response_length=tokens - 512, n_gpus=gpus), None, spares_logits=True)
     job = replace(job, framework="sft", whole_cross_entropy=True, mini_batch=2 * gpus)
     found = budget(shape_from_config(known_config(model) or {}), job, device_named("B200"))
-    steps = [phase.reserved for phase in found.phases if "step" in phase.phase]
-    assert max(steps) / GIB == pytest.approx(measured, rel=0.1)
+    steps = [phase for phase in found.phases if "step" in phase.phase]
+    reserved = min(max(phase.reserved for phase in steps), found.device.total - CONTEXT)
+    assert reserved / GIB == pytest.approx(measured, rel=0.1)
+    assert max(phase.allocated for phase in steps) / GIB < measured * 1.1
 
 
 def test_a_waiting_megatron_critic_keeps_its_gradients() -> None:
@@ -85,6 +92,49 @@ def test_a_critic_without_checkpointing_is_advised_to_turn_it_on() -> None:
     )
     found = changes(SHAPE, job, DEVICE)
     assert found[0].settings == (("critic.model.enable_gradient_checkpointing", "true"),)
+
+
+def phase_of(job: Job, phase: Phase) -> dict[Component, int]:
+    """The components of one phase of a run of Qwen3-0.6B."""
+    return dict(next(each.components for each in budget(SHAPE, job, DEVICE).phases if each.phase is phase))
+
+
+def test_fsdp1_on_several_gpus_gathers_the_model_to_send_its_adapters() -> None:
+    job = replace(JOB, n_gpus=2, lora_rank=8, lora_targets=("q_proj",))
+    adapters = 28 * 8 * (1024 + 2048)
+    whole = 4 * (in_model(SHAPE) + adapters)
+    kinds = (job, replace(job, layered_summon=True), replace(job, strategy="fsdp2"))
+    assert [actor_of(SHAPE, kind).gathered_for_adapters for kind in kinds] == [whole, 4 * in_layer(SHAPE), 0]
+    assert phase_of(job, Phase.WEIGHT_SYNC)[Component.GATHERED] == whole
+
+
+def test_fsdp1_with_adapters_is_advised_to_use_fsdp2() -> None:
+    large = shape_from_config(known_config("Qwen2.5-14B-Instruct") or {})
+    found = changes(large, replace(JOB, n_gpus=2, lora_rank=8), DEVICE)
+    assert ("actor_rollout_ref.actor.strategy", "fsdp2") in [pair for change in found for pair in change.settings]
+
+
+def test_vllm_on_gpus_of_its_own_may_take_them() -> None:
+    apart = replace(JOB, rollout=Rollout(separate=True, gpus=4, utilization=0.9))
+    share = "actor_rollout_ref.rollout.gpu_memory_utilization"
+    named = [
+        {key for change in changes(SHAPE, job, DEVICE, 9) for key, _ in change.settings}
+        for job in (apart, replace(apart, rollout=Rollout(utilization=0.9)))
+    ]
+    assert [share in keys for keys in named] == [False, True]
+
+
+def test_a_checkpoint_on_several_gpus_gathers_a_unit_at_a_time() -> None:
+    parts = phase_of(replace(JOB, n_gpus=2), Phase.CHECKPOINT)
+    assert parts[Component.GATHERED] == 4 * (in_root(SHAPE) + in_layer(SHAPE))
+    assert Component.STATE_DICT not in parts
+
+
+def test_ranks_that_share_a_sequence_hold_the_attention_output_twice() -> None:
+    alone, shared = replace(JOB, n_gpus=2), replace(JOB, n_gpus=2, sequence_parallel=2)
+    many = replace(JOB, n_gpus=16, sequence_parallel=16)
+    more = [saved_by_attention(SHAPE, job) - saved_by_attention(SHAPE, alone) for job in (shared, many)]
+    assert more == [2 * 16 * 128, 2 * 16 * 128 + 2 * 2 * 8 * 128]
 
 
 def test_offloaded_activations_leave_two_checkpoints() -> None:

@@ -99,6 +99,7 @@ def test_the_parameters_that_a_token_passes(name: str) -> None:
         "/data/qwen3_8b_sft/global_step_100/actor/huggingface",
         "/cache/models--Qwen--Qwen3-8B/snapshots/0123456789abcdef0123456789abcdef01234567",
         "${HOME}/models/Qwen3-8B",
+        "checkpoint/multiturn-sft-qwen3-8b/global_step_372",
     ],
 )
 def test_the_last_part_of_a_name_or_a_path_decides(name: str) -> None:
@@ -119,6 +120,7 @@ def test_the_last_part_of_a_name_or_a_path_decides(name: str) -> None:
         ("Qwen/Qwen3-8B-Base", None),
         ("Qwen/Qwen3-4B-Instruct-2507", None),
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", None),
+        ("multiturn-sft-qwen-2.5-7b-instruct", None),
         ("agentica-org/DeepScaleR-1.5B-Preview", None),
         ("agentica-org/DeepCoder-14B-Preview", None),
     ],
