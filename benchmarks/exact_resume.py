@@ -128,9 +128,8 @@ def make_model(directory: Path) -> None:
 
 
 def prepared(folder: Path, model: Path, args: argparse.Namespace) -> Path:
-    """The job directory of a deterministic run, and the verdict of its gate."""
+    """The job directory of a deterministic run."""
     from cpu_stack.run import write_job
-    from lanes.training.lab import allow
     from skyrl_train.config.load import parse, resolved
     from skyrl_train.launch import directory
 
@@ -141,16 +140,16 @@ def prepared(folder: Path, model: Path, args: argparse.Namespace) -> Path:
     text = text.replace("[trainer]\n", f"[trainer]\n{more}").replace("max_sequences = 8", "max_sequences = 1")
     (job / directory.CONFIG).write_text(text, encoding="utf-8")
     (job / directory.RESOLVED).write_text(resolved(parse(text)), encoding="utf-8")
-    allow(job)
     return job
 
 
 def unkilled(job: Path, steps: int) -> tuple[History, float]:
     """The reference, and the seconds of one of its steps."""
-    from lanes.training.lab import training
+    from lanes.training.lab import allow, training
 
     history = History()
     for _ in range(MOST_STARTS):
+        allow(job)
         with training(job, "run") as run:
             status = run.status()
         if STARVED not in run.log:
@@ -163,13 +162,14 @@ def unkilled(job: Path, steps: int) -> tuple[History, float]:
 
 def lived(job: Path, history: History, draw: random.Random, step_s: float, *, kill: bool) -> Life:
     """One life: to the drawn moment, or to the end of the run."""
-    from lanes.training.lab import training
+    from lanes.training.lab import allow, training
 
     done = last_saved(job)
     during_start = draw.random() < DURING_START
     delay_s = draw.uniform(0.0, 40.0 if during_start else STEPS_AHEAD * step_s)
     began = time.monotonic()
     life = Life(END, done + 1)
+    allow(job)  # a chain takes longer than a verdict holds
     with training(job, "run") as run:
         if kill:
             if not during_start:

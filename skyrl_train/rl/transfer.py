@@ -8,8 +8,9 @@ TRAIN = "train"
 
 
 def tags(partition: str) -> Tags:
+    """Without the keys that are being written: TransferQueue lists a new key before it has its tag."""
     found: Tags = (transfer_queue.kv_list(partition) or {}).get(partition, {})
-    return found
+    return {key: tag for key, tag in found.items() if tag}
 
 
 def clear(partition: str, keys: list[str]) -> None:
