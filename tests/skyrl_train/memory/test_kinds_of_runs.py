@@ -21,6 +21,7 @@ from skyrl_train.memory import (
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.prime_job import as_prime
 from skyrl_train.memory.trained import actor_of
+from skyrl_train.memory.units import MIB
 
 SHAPE = shape_from_config(known_config("Qwen3-0.6B") or {})
 DEVICE = device_named("H100")
@@ -46,6 +47,24 @@ def test_rollouts_on_their_own_gpus_share_nothing() -> None:
     found = budget(SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4)), DEVICE)
     with_vllm = {phase.phase: set(phase.components) for phase in found.phases if Component.VLLM in phase.components}
     assert with_vllm == {Phase.ROLLOUT: {Component.VLLM}}
+
+
+def test_a_process_of_verl_receives_weights_beside_vllm() -> None:
+    """Its buckets are in the place of the cache, unless vLLM keeps that."""
+    found = {
+        sleeps: budget(SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4, buckets=2, sleeps=sleeps)), DEVICE)
+        for sleeps in (True, False)
+    }
+    parts = {
+        sleeps: next(phase.components for phase in one.phases if phase.phase is Phase.ROLLOUT)
+        for sleeps, one in found.items()
+    }
+    assert set(parts[True]) == {Component.VLLM, Component.CONTEXT}
+    assert parts[False][Component.BUCKET] == 2 * 2048 * MIB
+    whole = budget(
+        SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4, buckets=2, utilization=1.0)), DEVICE
+    ).problems
+    assert "are free next to the process that receives weights, so it refuses to start" in whole[0]
 
 
 def test_prime_rl_adapts_the_experts_too() -> None:
