@@ -18,6 +18,7 @@ from skyrl_train.memory import (
     job_from_verl,
     shape_from_config,
 )
+from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.prime_job import as_prime
 from skyrl_train.memory.trained import actor_of
@@ -61,10 +62,17 @@ def test_a_process_of_verl_receives_weights_beside_vllm() -> None:
     }
     assert set(parts[True]) == {Component.VLLM, Component.CONTEXT}
     assert parts[False][Component.BUCKET] == 2 * 2048 * MIB
-    whole = budget(
-        SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4, buckets=2, utilization=1.0)), DEVICE
-    ).problems
-    assert "are free next to the process that receives weights, so it refuses to start" in whole[0]
+
+
+@pytest.mark.parametrize(("buckets", "starts"), [(0, True), (2, False)])
+def test_vllm_starts_where_that_process_is(buckets: int, starts: bool) -> None:
+    shared = Rollout(separate=True, gpus=4, buckets=buckets)
+    engine = budget(SHAPE, replace(JOB, rollout=shared), DEVICE).engine
+    assert engine is not None
+    share = 1 - (engine.context + CONTEXT / 2) / DEVICE.total
+    found = budget(SHAPE, replace(JOB, rollout=replace(shared, utilization=share)), DEVICE).problems
+    assert [one for one in found if "the process that receives weights" in one] == list(found)
+    assert (found == ()) == starts
 
 
 def test_prime_rl_adapts_the_experts_too() -> None:
