@@ -13,6 +13,8 @@ KEY, MODE, SERVER, MINI_BATCH = (
     "rollout.tensor_parallel_size",
     "actor.ppo_mini_batch_size",
 )
+SENDER, SENDERS_MODULE = "skyrl", "skyrl_train.rl.weight_sender"
+"""The name under which that module gives verl a program that sends weights to other GPUs."""
 
 
 @record(kw_only=True)
@@ -50,14 +52,16 @@ def split_of(*, mode: str, nodes: int, gpus_per_node: int, rollout_gpus: int) ->
     return None
 
 
-def verl_values(parts: Split) -> dict[str, int | bool]:
-    """The GPUs of each part as verl takes them: its trainer has no model server then."""
+def verl_values(parts: Split) -> dict[str, int | bool | str]:
+    """The GPUs of each part as verl takes them, and the sender between them. The trainer's have no model server then."""
     return {
         verl_keys.key_of("slurm.nodes"): parts.trainer_nodes,
         verl_keys.key_of("slurm.gpus_per_node"): parts.trainer_gpus,
         verl_keys.OWN_NODES: parts.rollout_nodes,
         verl_keys.OWN_GPUS: parts.rollout_gpus,
         verl_keys.SHARED: False,
+        verl_keys.SENDER: SENDER,
+        verl_keys.SENDERS_MODULE: SENDERS_MODULE,
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from skyrl_train.memory.device import Device
-from skyrl_train.memory.job import Job
+from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.tape import Component, Played
 from skyrl_train.memory.trainer import Phase, trainer_phases
@@ -135,7 +135,7 @@ class Budget(NamedTuple):
 def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
     """Simulates the run phase by phase and adds up what shares the GPU in each."""
     engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
-    apart = job.rollout is not None and job.rollout.separate
+    apart = job.rollout if job.rollout is not None and job.rollout.separate else None
     played = trainer_phases(shape, job)
     pools = _pooled(played, job)
     phases = tuple(
@@ -165,7 +165,7 @@ def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, device: Device
 ) -> dict[Component, int]:
     if phase is Phase.ROLLOUT and engine is not None and job.rollout is not None and job.rollout.separate:
-        return {Component.VLLM: engine.awake}
+        return {Component.VLLM: engine.awake, **_receiver(job.rollout, engine)}
     found = dict(parts)
     found[Component.SLACK] = round(SLACK * sum(parts.values()))
     found[Component.CONTEXT] = CONTEXT
@@ -177,6 +177,14 @@ def _with_surroundings(
     return {part: size for part, size in found.items() if size}
 
 
+def _receiver(rollout: Rollout, engine: Engine) -> dict[Component, int]:
+    """verl's process beside a separate engine: it receives weights while an engine that sleeps has given its cache back."""
+    if not rollout.buckets:
+        return {}
+    more = rollout.buckets * rollout.bucket_mib * MIB - (engine.kv if rollout.sleeps else 0)
+    return {Component.CONTEXT: CONTEXT, **({Component.BUCKET: more} if more > 0 else {})}
+
+
 def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
     if engine is None or job.rollout is None or job.rollout.separate or phase is Phase.LOAD:
         return 0
@@ -185,16 +193,20 @@ def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
     return engine.syncing if phase is Phase.WEIGHT_SYNC else engine.asleep
 
 
-def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None, *, apart: bool) -> Iterator[str]:
+def _problems(
+    device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None, *, apart: Rollout | None
+) -> Iterator[str]:
     if engine is None:
         return
     # vllm/v1/worker/utils.py request_memory: refuses to start. verl starts it after the trainer has loaded.
     loaded = next(phase for phase in phases if phase.phase is Phase.LOAD)
     resting = loaded.allocated - loaded.components.get(Component.GATHERED, 0)
-    free = device.total - engine.context - (0 if apart else resting + CONTEXT)
+    beside = resting + CONTEXT if apart is None else CONTEXT if apart.buckets else 0
+    free = device.total - engine.context - beside
     if engine.requested > free:
+        whom = "the trainer's weights" if apart is None else "the process that receives weights"
         yield (
-            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but {_free(free, device)}, so it refuses to start"
+            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but {_free(free, device, whom)}, so it refuses to start"
         )
     if engine.kv < engine.kv_needed:
         yield (
@@ -203,12 +215,12 @@ def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | 
         )
 
 
-def _free(free: int, device: Device) -> str:
+def _free(free: int, device: Device, whom: str) -> str:
     if free <= 0:
         return (
             f"the trainer's weights alone take all {gib(device.total):.1f} GiB of the GPU and {gib(-free):.1f} GiB more"
         )
-    return f"only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to the trainer's weights"
+    return f"only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to {whom}"
 
 
 def _more_cache(engine: Engine, device: Device) -> str:

@@ -54,6 +54,7 @@ class Rollout:
     kv_dtype: str = "bf16"
     kv_bytes: int | None = None  # engine_kwargs.vllm.kv_cache_memory_bytes: fixes the KV cache, whatever the share
     bucket_mib: int = 2048  # rollout.checkpoint_engine.update_weights_bucket_megabytes
+    buckets: int = 0  # of a process beside each separate engine, which receives the weights; 0 without such a process
 
     def __post_init__(self) -> None:
         value = self.utilization

@@ -8,7 +8,22 @@ Interpolations (${…}) must be resolved first.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skyrl_train.contracts.verl_keys import MODE, OWN_GPUS, OWN_NODES, REF, SEPARATE, SHARED, A, C, F, M, R, names
+from skyrl_train.config.rollout_gpus import SENDER as OURS
+from skyrl_train.contracts.verl_keys import (
+    MODE,
+    OWN_GPUS,
+    OWN_NODES,
+    REF,
+    SENDER,
+    SEPARATE,
+    SHARED,
+    A,
+    C,
+    F,
+    M,
+    R,
+    names,
+)
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import STRATEGIES, Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
@@ -22,6 +37,8 @@ FLASH = "flash_attention_2"
 
 
 RESHARDS = ("default", "always", "never")
+BUCKETS, VERLS_BUCKETS = 2, 3
+"""On a GPU of rollouts: one to hand to vLLM, and one or two to receive into (verl checkpoint_engine/nccl_checkpoint_engine.py)."""
 LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
 """verl's engines that shard by FSDP2, with a table of settings of their own."""
 
@@ -238,5 +255,6 @@ def _rollout(keys: Keys) -> Rollout:
         separate=gpus is not None,
         gpus=gpus,
         kv_bytes=keys.integer(f"{R}.engine_kwargs.vllm.kv_cache_memory_bytes"),
+        buckets=0 if gpus is None else BUCKETS if keys.text(SENDER) == OURS else VERLS_BUCKETS,
         bucket_mib=or_default(keys.integer(f"{R}.checkpoint_engine.update_weights_bucket_megabytes"), 2048),
     )

@@ -27,8 +27,6 @@ VALUE_MODEL = "skyrl_train.rl.value_model.ValueModelConfig"
 """Its module has the critic's engine, which keeps to the configured attention."""
 WORKER = "skyrl_train.rl.vllm_worker.Worker"
 """Names the parameters that a weight sync left out."""
-SENDER, SENDERS_MODULE = "skyrl", "skyrl_train.rl.weight_sender"
-"""The name under which that module gives verl a program that sends weights to other GPUs."""
 # a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
@@ -146,8 +144,6 @@ def _rollout_gpus(config: RunConfig, place: Place) -> dict[str, Value]:
         **merged,
         **verl_values(config.split),
         verl_keys.UPDATES: 1,
-        verl_keys.SENDER: SENDER,
-        verl_keys.SENDERS_MODULE: SENDERS_MODULE,
     }
 
 

@@ -22,7 +22,7 @@ from verl.checkpoint_engine.base import (
 )
 from verl.utils.device import get_device_id, get_device_name, get_torch_device
 
-from skyrl_train.rl.overrides import SENDER
+from skyrl_train.config.rollout_gpus import SENDER
 
 LIMIT = timedelta(minutes=30)
 """Of each wait. The time limit of the phase ends the run before."""

@@ -24,6 +24,7 @@ from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import in_layer, in_model, in_root
 from skyrl_train.memory.prime_job import as_prime
 from skyrl_train.memory.trained import actor_of
+from skyrl_train.memory.units import MIB
 
 SHAPE = shape_from_config(known_config("Qwen3-0.6B") or {})
 DEVICE = device_named("H100")
@@ -49,6 +50,31 @@ def test_rollouts_on_their_own_gpus_share_nothing() -> None:
     found = budget(SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4)), DEVICE)
     with_vllm = {phase.phase: set(phase.components) for phase in found.phases if Component.VLLM in phase.components}
     assert with_vllm == {Phase.ROLLOUT: {Component.VLLM}}
+
+
+def test_a_process_of_verl_receives_weights_beside_vllm() -> None:
+    """Its buckets are in the place of the cache, unless vLLM keeps that."""
+    found = {
+        sleeps: budget(SHAPE, replace(JOB, rollout=Rollout(separate=True, gpus=4, buckets=2, sleeps=sleeps)), DEVICE)
+        for sleeps in (True, False)
+    }
+    parts = {
+        sleeps: next(phase.components for phase in one.phases if phase.phase is Phase.ROLLOUT)
+        for sleeps, one in found.items()
+    }
+    assert set(parts[True]) == {Component.VLLM, Component.CONTEXT}
+    assert parts[False][Component.BUCKET] == 2 * 2048 * MIB
+
+
+@pytest.mark.parametrize(("buckets", "starts"), [(0, True), (2, False)])
+def test_vllm_starts_where_that_process_is(buckets: int, starts: bool) -> None:
+    shared = Rollout(separate=True, gpus=4, buckets=buckets)
+    engine = budget(SHAPE, replace(JOB, rollout=shared), DEVICE).engine
+    assert engine is not None
+    share = 1 - (engine.context + CONTEXT / 2) / DEVICE.total
+    found = budget(SHAPE, replace(JOB, rollout=replace(shared, utilization=share)), DEVICE).problems
+    assert [one for one in found if "the process that receives weights" in one] == list(found)
+    assert (found == ()) == starts
 
 
 def test_prime_rl_adapts_the_experts_too() -> None:
