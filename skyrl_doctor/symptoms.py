@@ -13,7 +13,7 @@ SYMPTOMS: Mapping[str, tuple[str, ...]] = {
     "AGT015": ("agent does not use tools", "tool calls ignored, no tool calls"),
     "AGT001": ("tool calls ignored, not parsed",),
     "ENV007": ("exit code 137, status 137", "killed, oom-kill, SIGKILL, signal 9", "killed without an error", "RAM full", "swap", "Ray kills workers"),
-    "TRN011": ("exit code 143, 130, 129", "terminated, SIGTERM, signal 15, Ctrl-C", "killed by somebody"),
+    "TRN011": ("exit code 143, 130, 129", "terminated, SIGTERM, signal 15, Ctrl-C", "killed by a person"),
     "ENV004": ("segfault, segmentation fault, core dumped", "exit code 139, signal 11, SIGSEGV", "fork crash"),
     "ENV011": ("segfault, segmentation fault", "exit code 139, signal 11", "undefined symbol"),
     "SLM001": ("timeout", "killed by Slurm, DUE TO TIME LIMIT", "wall time, ended too early"),
