@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,18 +43,18 @@ def matches(expected: str, output: str) -> bool:
     )
 
 
-def run(commands: list[str], directory: Path) -> list[str]:
+def run(commands: list[str], directory: Path, *, path: str = "", environ: Mapping[str, str] | None = None) -> list[str]:
     """The output of each command of one shell."""
     lines = [f"{{ {command}\n}} 2>&1; printf '{MARK}'" for command in commands]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environ = {"PATH": path, "HOME": str(directory), "LANG": "C.UTF-8"}
+    path = path or f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ = {"HOME": str(directory), "LANG": "C.UTF-8", **(environ or {}), "PATH": path}
     done = subprocess.run(
         ["bash", "-c", "\n".join(lines)],
         cwd=directory,
         env=environ,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     return done.stdout.split(MARK)[:-1]

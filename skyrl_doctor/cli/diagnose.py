@@ -2,8 +2,10 @@
 
 import argparse
 import dataclasses
+import re
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.record import record
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from skyrl_doctor.logs.show import Redact
 
 WIDEST = 100
+ROWS, NEIGHBOUR_ROWS = 3, 2
+"""Rows of the screen that the line of the root cause gets without -v, and each line around it."""
+_QUOTED = re.compile(r"  (?P<mark>[> ]) +\d+ \| ")
 FOUND, UNREADABLE = 1, 2
 
 
@@ -31,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="configuration of the run, as for preflight: adds its settings and findings to the cause",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print the line of the root cause in full")
     parser.epilog = (
         "Each Slurm job is diagnosed by itself, the newest first. "
         "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable or empty."
@@ -72,7 +78,8 @@ def run(args: argparse.Namespace) -> int:
         newest, *others = (_data(one, redact, is_one=is_one) for one in sections)
         sys.stdout.write(encode({**newest, **({"other_jobs": others} if others else {})}))
     elif sections:
-        print_lines(fitted((line for one in sections for line in _lines(one, redact, is_one=is_one)), limit()))
+        lines = (line for one in sections for line in _lines(one, redact, is_one=is_one))
+        print_lines(fitted(lines if args.verbose else quoted_rows(lines, limit()), limit()))
     if any(job.is_failed for job in found.jobs):
         return FOUND
     return UNREADABLE if found.unread or len(sections) < len(found.jobs) else 0
@@ -112,6 +119,24 @@ def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     yield from advised_lines(one.advised)
     if not is_one:
         yield ""
+
+
+def quoted_rows(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """The lines, those of the log broken into rows of the screen. A longer one is cut with a mark."""
+    for line in lines:
+        lead = _QUOTED.match(line)
+        if width is None or lead is None or len(line) <= width:
+            yield line
+            continue
+        rows = textwrap.wrap(line[lead.end() :], width - lead.end(), break_on_hyphens=False) or [""]
+        indent = f"{'| ':>{lead.end()}}"
+        is_root = lead["mark"] == ">"
+        most = ROWS if is_root else NEIGHBOUR_ROWS
+        if len(rows) > most and not is_root:
+            rows[most - 1] = f"{rows[most - 1][: width - lead.end() - 1]}…"
+        yield from (f"{indent if at else lead[0]}{row}" for at, row in enumerate(rows[:most]))
+        if len(rows) > most and is_root:
+            yield f"{indent}… (-v prints the whole line)"
 
 
 def _page(diagnosis: "Diagnosis") -> str:

@@ -42,7 +42,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("fix train.sh", "print the edits that the findings call for; change nothing"),
         ("fix --apply CFG001 train.sh", "edit the file for one finding"),
     ),
-    "site-check": (("site-check --no-jobs", "check the installed files, submit no job"),),
+    "site-check": (
+        ("site-check --no-jobs", "check the installed files, submit no job"),
+        ("site-check --user ann --gpu-partition gpu", "as root: also run a job of each kind as ann"),
+    ),
     "record": (
         ("record recording/", "store what the probes read on this machine"),
         ("preflight --from recording/ run.toml", "examine that machine elsewhere"),

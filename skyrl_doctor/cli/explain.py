@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from skyrl_train.contracts.screen import columns, print_lines
+from skyrl_doctor.core.record import record
+from skyrl_train.contracts.screen import columns, fitted, print_lines
 
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
@@ -29,34 +30,46 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.report.json import encode
 
-    ids = find_failures(" ".join(args.words))
-    if len(ids) > 1 and args.format == "text":
-        print_lines(_choice(ids, " ".join(args.words)))
+    found = find_failures(" ".join(args.words))
+    if (len(found.ids) > 1 or found.note) and args.format == "text":
+        print_lines(_choice(found, " ".join(args.words)))
         return 0
-    pages = [_failure(id_) for id_ in ids]
+    pages = [_failure(id_) for id_ in found.ids]
     if args.format == "json":
-        found = [page_data(entry, check) for entry, check in pages]
-        sys.stdout.write(encode(found[0] if len(found) == 1 else {"schema": 1, "failures": found}))
+        data = [page_data(entry, check) for entry, check in pages]
+        notes = {"notes": [found.note]} if found.note else {}
+        sys.stdout.write(encode(data[0] if len(data) == 1 and not notes else {"schema": 1, "failures": data, **notes}))
     else:
         print_lines(page_lines(*pages[0], min(columns(), WIDEST)))
     return 0
 
 
-def find_failures(name: str) -> tuple[str, ...]:
-    """The id of the failure with this id or slug, or the ids of those whose page has these words. Raises UsageError."""
+@record
+class Found:
+    """The failures that a name or words mean; `note` tells if they do not have all words."""
+
+    ids: tuple[str, ...]
+    note: str = ""
+
+
+def find_failures(name: str) -> Found:
+    """The failure with this id or slug, or those that these words describe. Raises UsageError if there is none."""
     from skyrl_doctor.catalogue import closest
     from skyrl_doctor.cli.listing import rows
-    from skyrl_doctor.cli.search import find_one
+    from skyrl_doctor.cli.search import find
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.core.registry import discover
 
     entry, check = _failure(name)
     if named := check or entry:
-        return (named.id,)
+        return Found((named.id,))
     known = rows(discover().checks)
-    if found := find_one(known, (name,)):
-        return tuple(row["id"] for row in found)
-    close = closest(name, (text for row in known for text in (row["id"], row["slug"])))
+    hits = find(known, (name,), only_named=True)
+    is_name = bool(hits.note) and " " not in name.strip()
+    close = closest(name, (text for row in known for text in (row["id"], row["slug"]))) if is_name else None
+    if hits.rows and not close:
+        return Found(tuple(row["id"] for row in hits.rows), hits.note)
+    close = close or closest(name, (text for row in known for text in (row["id"], row["slug"])))
     hint = f"did you mean {close}?" if close else "run `skyrl-doctor list` for all failures"
     raise UsageError(f"no failure has the name or the words {name!r}; {hint}")
 
@@ -71,14 +84,17 @@ def _failure(name: str) -> "tuple[Entry | None, Check | None]":
     return catalogue().find(check.id if check else name), check
 
 
-def _choice(ids: tuple[str, ...], words: str) -> Iterator[str]:
+def _choice(found: Found, words: str) -> Iterator[str]:
     """The failures that match, one line each, the best first."""
     from skyrl_doctor.cli.listing import row, table
 
-    yield f"{len(ids)} failures match {words!r}; run `skyrl-doctor explain` with one of these ids:"
-    yield from table([row(*_failure(id_)) for id_ in ids[:MOST]], columns())
-    if len(ids) > MOST:
-        yield f"{len(ids) - MOST} more: skyrl-doctor list {words}"
+    several = len(found.ids) != 1
+    way = f"run `skyrl-doctor explain` with {'one of these ids' if several else 'this id'}:"
+    head = f"{words!r}: {found.note}" if found.note else f"{len(found.ids)} failures match {words!r}"
+    yield from fitted([f"{head}; {way}"], columns())
+    yield from table([row(*_failure(id_)) for id_ in found.ids[:MOST]], columns())
+    if len(found.ids) > MOST:
+        yield f"{len(found.ids) - MOST} more: skyrl-doctor list {words}"
 
 
 def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:

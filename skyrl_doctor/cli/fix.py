@@ -14,7 +14,7 @@ from skyrl_doctor.cli.options import add_examination, add_structure_only
 from skyrl_doctor.core.model import CORRECT
 from skyrl_doctor.report.plain import plain
 from skyrl_train.contracts.assignment import assignment
-from skyrl_train.contracts.screen import print_exact, print_line, print_lines
+from skyrl_train.contracts.screen import fitted, limit, print_exact, print_line, print_lines
 
 if TYPE_CHECKING:
     from skyrl_doctor.core.model import Finding, Outcome, Remedy, Severity
@@ -109,7 +109,7 @@ def _edit(args: argparse.Namespace, made: "Repair") -> frozenset[str]:
         if args.apply:
             write(proposal)
             print_line(f"wrote {proposal.file}")
-    print_lines(unapplied_settings(made.proposals))
+    print_lines(fitted(unapplied_settings(made.proposals), limit()))
     return made.fixed if changed and args.apply else frozenset()
 
 
@@ -126,7 +126,7 @@ def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
     yield f"{outcome.id} {outcome.slug} ({_severity(outcome).word})"
     for finding in outcome.findings:
         place = f"{location_text(finding.location)}: " if finding.location else ""
-        yield f"  {place}{finding.message}"
+        yield from fitted([f"  {place}{finding.message}"], limit())
         remedy = finding.remedy
         if remedy is None:
             yield f"  by hand: skyrl-doctor explain {outcome.id}"
@@ -134,7 +134,7 @@ def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
         reason = next((reason for one, reason in made.left if one == finding), "") if made else ""
         label = "note" if finding.severity <= Severity.INFO else "by hand" if reason else _label(remedy)
         what = _by_hand(finding, remedy)
-        yield f"  {label}: {what}{f' ({reason})' if reason and label == 'by hand' else ''}"
+        yield from fitted([f"  {label}: {what}{f' ({reason})' if reason and label == 'by hand' else ''}"], limit())
         yield from (f"      {prompt(command)}{command}" for command in remedy.commands)
         yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
         for name, value in remedy.settings.items():

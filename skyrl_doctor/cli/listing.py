@@ -38,13 +38,16 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.report.json import encode
 
     registry = discover()
-    known = find(rows(registry.checks), args.words)
-    if args.words and not known:
+    hits = find(rows(registry.checks), args.words)
+    if args.words and not hits.rows:
         raise UsageError(f"no failure has the words {' '.join(args.words)!r}; `skyrl-doctor list` prints all")
+    notes = [f"{' '.join(args.words)!r}: {hits.note}"] if hits.note else []
     if args.format == "json":
-        sys.stdout.write(encode({"schema": 1, "failures": known, "notes": list(registry.broken)}))
+        sys.stdout.write(encode({"schema": 1, "failures": list(hits.rows), "notes": [*notes, *registry.broken]}))
         return 0
-    print_lines(table(known, limit()))
+    for note in notes:
+        print_note(f"skyrl-doctor list: {note}:")
+    print_lines(table(hits.rows, limit()))
     for note in registry.broken:
         print_note(f"skyrl-doctor list: {note}")
     return 0
@@ -81,7 +84,7 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     }
 
 
-def table(known: list[dict[str, Any]], columns: int | None = None) -> Iterator[str]:
+def table(known: Sequence[dict[str, Any]], columns: int | None = None) -> Iterator[str]:
     """One line per failure, so that grep prints all of it. On a terminal of `columns` the summary is wrapped."""
     from skyrl_doctor.report.plain import plain
 

@@ -11,6 +11,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.found_by import finders, found_by, page
 from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.page import parse
+from skyrl_doctor.symptoms import SYMPTOMS
 
 MOST_SAMPLES = 4
 MOST_RELATED = 5
@@ -21,8 +22,10 @@ _ID = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
 @record(kw_only=True)
 class Around:
-    """What a page says besides the failure's own text: lines of logs, settings, related failures, the pages before and after."""
+    """What a page says besides the failure's own text: words of users, lines of logs, settings, related failures, the pages
+    before and after."""
 
+    symptoms: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     related: tuple[str, ...] = ()
@@ -43,6 +46,7 @@ def failure_pages(built: Mapping[str, Check], read_by: Mapping[str, Sequence[str
     for entry in entries:
         id_ = entry.id
         around = Around(
+            symptoms=SYMPTOMS.get(id_, ()),
             samples=samples[id_],
             settings=settings[id_],
             related=related[id_],
@@ -66,6 +70,9 @@ def failure_page(entry: Entry, check: Check | None, around: Around | None = None
 
 def _around(entry: Entry, around: Around, facts: str) -> Iterator[str]:
     known = {one.id: one for one in catalogue().entries}
+    if around.symptoms:
+        yield "## Symptoms"
+        yield f"Users describe it with these words: {'; '.join(around.symptoms)}."
     if around.samples:
         yield "## Log lines"
         yield "A log with a line like one of these has this failure:"

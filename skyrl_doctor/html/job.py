@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import math
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,9 @@ from typing import Any
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.html.cause import Cause, cause_of, configured_cause
+from skyrl_doctor.html.command import gpus_asked
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.watch.figures import STEP_S
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.read.steps import StepReader
@@ -41,6 +44,7 @@ class Job:
     events: tuple[Mapping[str, Any], ...] = ()
     node: str = ""
     gpus: int | None = None
+    gpus_from: str = ""
     wasted_s: float | None = None
     wasted_from: str = ""
     steps: tuple[Step, ...] = ()
@@ -61,9 +65,16 @@ class Job:
 
     @property
     def duration_s(self) -> float | None:
-        """From the first event to the last one."""
+        """From the first event to the last one; of a job that was not watched, the seconds of its steps."""
         begun, ended = self.begun_at, self.ended_at
-        return None if begun is None or ended is None else ended - begun
+        if begun is not None and ended is not None and ended > begun:
+            return ended - begun
+        return self.seconds_of_steps or None
+
+    @property
+    def seconds_of_steps(self) -> float:
+        seconds = (STEP_S.value(step.metrics) for step in self.steps)
+        return sum(value for value in seconds if value is not None and math.isfinite(value) and value > 0)
 
 
 def is_job(directory: str) -> bool:
@@ -82,13 +93,15 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
     """
     notes: list[str] = []
     story = gather(directory)
+    gpus, gpus_from = (story.gpus, "") if story.gpus is not None else _gpus_asked(story.logs)
     configs = tuple(_configs(directory))
     slurm_jobs = tuple(_slurm_jobs(story))
     cause = _cause(story.diagnosis, config, [os.path.join(directory, name) for name, _ in configs], notes)
     job = Job(
         events=story.events,
         node=story.node or "",
-        gpus=story.gpus,
+        gpus=gpus,
+        gpus_from=gpus_from,
         wasted_s=story.wasted_s,
         wasted_from=story.wasted_from,
         steps=_steps(story.logs, notes),
@@ -130,9 +143,16 @@ def configuration_of(copied: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in copied if name.endswith((".toml", ".conf")))[:1]
 
 
-def steps_in_log(path: str) -> tuple[Step, ...]:
-    """The training steps in one log."""
-    return _steps([path], [])
+def job_of_log(path: str) -> Job:
+    """What one log shows of its job: the steps, and the GPUs of the command that it prints."""
+    gpus, gpus_from = _gpus_asked([path])
+    return Job(steps=_steps([path], []), gpus=gpus, gpus_from=gpus_from)
+
+
+def _gpus_asked(logs: Sequence[str]) -> tuple[int | None, str]:
+    """The GPUs by the command that a log prints, and the source for the page."""
+    found = next((gpus for log in logs if (gpus := gpus_asked(log)) is not None), None)
+    return (None, "") if found is None else (found, "the command in the log")
 
 
 def _steps(paths: Sequence[str], notes: list[str]) -> tuple[Step, ...]:

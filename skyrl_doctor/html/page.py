@@ -12,7 +12,7 @@ from skyrl_doctor.html.findings import cause_section, findings_section
 from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import Section, badge, facts, folded, plural
 from skyrl_doctor.html.subject import Examined, Subject
-from skyrl_doctor.html.timeline import timeline_section
+from skyrl_doctor.html.timeline import UNKNOWN, cost, timeline_section
 from skyrl_doctor.html.training import rollouts_section, steps_section
 
 MOST_LINES = 2000
@@ -56,7 +56,16 @@ def _header(subject: Subject) -> Html:
         tag("p", f"skyrl-doctor report of a {subject.kind}", class_="kind"),
         tag("h1", subject.name),
         tag("p", badge(word, style), " ", prose(sentence), class_="verdict"),
+        _figures(subject),
     )
+
+
+def _figures(subject: Subject) -> Html | None:
+    """The size of the job in one line."""
+    if subject.job is None:
+        return None
+    known = [f"{name} {value}" for name, value in cost(subject.job) if value not in (UNKNOWN, "0")]
+    return tag("p", " · ".join(known), class_="kind") if known else None
 
 
 def verdict(subject: Subject) -> tuple[str, str, str]:

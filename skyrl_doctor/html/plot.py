@@ -59,10 +59,12 @@ def line_plot(title: str, series: Series) -> Html:
         [_curve(run) for run in _runs(series.points, scale)],
         [tag("circle", class_="bad", cx=scale.x(step), cy=HEIGHT - BOTTOM, r=2.5) for step in bad[:MOST_POINTS]],
     )
-    low, high = figure(min(values)), figure(max(values))
+    low, high = _label(min(values)), _label(max(values))
     every = "" if len(series.points) == 1 else " at every step"
-    words = f"{low}{every}" if low == high else f"{figure(values[-1])} at the last step; {low} to {high}"
-    return _figure(title, words + (f"; {len(bad)} not finite" if bad else ""), drawn)
+    words = f"{low}{every}" if low == high else f"{_label(values[-1])} at the last step"
+    more = f"; {len(bad)} not finite" if bad else ""
+    between = "" if low == high else f"; {low} to {high}"  # the axis has them
+    return _figure(title, f"{words}{more}", drawn, read_as=f"{words}{between}{more}")
 
 
 def stack_plot(title: str, series: Sequence[Series]) -> Html:
@@ -90,7 +92,7 @@ def stack_plot(title: str, series: Sequence[Series]) -> Html:
         ],
         class_="legend",
     )
-    return _figure(title, f"mean {figure(sum(totals) / len(totals))}", join(_axes(scale), areas), legend)
+    return _figure(title, f"mean {_label(sum(totals) / len(totals))}", join(_axes(scale), areas), legend)
 
 
 def _edge(steps: Sequence[int], values: Sequence[float], scale: _Scale) -> list[str]:
@@ -125,7 +127,7 @@ def grid_plot(title: str, columns: Sequence[tuple[int, Sequence[Kind]]]) -> Html
     counted = ", ".join(f"{len(squares)} {kind.name}" for kind, squares in paths.items())
     legend = tag(
         "ul",
-        [tag("li", tag("span", class_=f"key {kind.style}"), f"{kind.name} {len(paths[kind])}") for kind in paths],
+        [tag("li", tag("span", class_=f"key {kind.style}"), f"{len(paths[kind])} {kind.name}") for kind in paths],
         class_="legend",
     )
     drawn = [tag("path", class_=f"cell {kind.style}", d="".join(squares)) for kind, squares in paths.items()]
@@ -153,9 +155,10 @@ def figure(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _figure(title: str, words: str, drawn: Html, legend: Html | None = None) -> Html:
+def _figure(title: str, words: str, drawn: Html, legend: Html | None = None, *, read_as: str = "") -> Html:
+    """A picture with its caption. `read_as` is the caption for readers who do not see the picture."""
     caption = tag("figcaption", tag("b", title), " ", words)
-    picture = tag("svg", drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=f"{title}: {words}")
+    picture = tag("svg", drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=f"{title}: {read_as or words}")
     return tag("figure", caption, picture if drawn else None, legend)
 
 

@@ -9,7 +9,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome
 from skyrl_doctor.core.record import record
 from skyrl_doctor.html.cause import Cause, cause_in, configured_cause
-from skyrl_doctor.html.job import Job, is_job, read_job, steps_in_log
+from skyrl_doctor.html.job import Job, is_job, job_of_log, read_job
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.report.read import outcomes
 from skyrl_doctor.watch.observations import Step
@@ -147,4 +147,6 @@ def _log(source: str, config: Sequence[str]) -> Subject:
     if not found.read:
         raise UsageError(f"{found.unread[0] if found.unread else source}; {_FORMS}")
     name = os.path.basename(source)
-    return Subject(name=name, kind="log", cause=configured_cause(found.diagnosis, config), steps=steps_in_log(source))
+    job = job_of_log(source)
+    cause = configured_cause(found.diagnosis, config)
+    return Subject(name=name, kind="log", cause=cause, steps=job.steps, job=job if job.steps else None)

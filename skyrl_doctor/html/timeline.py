@@ -19,7 +19,7 @@ def timeline_section(job: Job) -> Html:
     rows = sorted((*_events(job.events), *_ends(job)), key=lambda row: row[0])[:MOST]
     cells = [(_clock(at), kind, text) for at, kind, text in rows]
     return join(
-        facts(_cost(job)),
+        facts(cost(job)),
         _picture(job, rows),
         table("What happened (times in UTC)", ("time", "event", "text"), cells)
         if rows
@@ -27,13 +27,16 @@ def timeline_section(job: Job) -> Html:
     )
 
 
-def _cost(job: Job) -> Iterator[tuple[str, str]]:
+def cost(job: Job) -> Iterator[tuple[str, str]]:
+    """How long the job took, on how many GPUs, and what came after the failure."""
     seconds, gpus = job.duration_s, job.gpus
-    yield "duration", UNKNOWN if seconds is None else duration(seconds)
-    yield "GPUs", UNKNOWN if gpus is None else str(gpus)
+    by_steps = " (its steps)" if seconds is not None and seconds == job.seconds_of_steps else ""
+    yield "duration", UNKNOWN if seconds is None else f"{duration(seconds)}{by_steps}"
+    source = f" ({job.gpus_from})" if job.gpus_from else ""
+    yield "GPUs", UNKNOWN if gpus is None else f"{gpus}{source}"
     yield "GPU-hours", UNKNOWN if seconds is None or gpus is None else f"{seconds * gpus / 3600:.2f}"
     yield "steps", str(len(job.steps))
-    if job.wasted_s is not None:
+    if job.wasted_s is not None and job.wasted_s >= 1:
         yield "after the root cause", f"{duration(job.wasted_s)} (by {job.wasted_from})"
         if gpus is not None:
             yield "GPU-hours after it", f"{job.wasted_s * gpus / 3600:.2f}"

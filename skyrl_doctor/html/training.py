@@ -36,8 +36,12 @@ def steps_section(steps: Sequence[Step], gpus: int | None) -> Html:
     series = {name: one for name, one in ((name, _series(name, steps)) for name in FIGURES) if one.points}
     phases = _phases(steps)
     return join(
-        tag("div", [line_plot(name, one) for name, one in series.items()], class_="plots"),
-        tag("div", stack_plot("seconds of a step by phase", phases), class_="plots") if phases else None,
+        tag(
+            "div",
+            [line_plot(name, one) for name, one in series.items()],
+            stack_plot("seconds of a step by phase", phases) if phases else None,
+            class_="plots",
+        ),
         _phase_table(phases, gpus) if phases else None,
         folded(f"All figures of {plural(len(steps), 'step')}", _figures(steps, list(series.values()))),
     )

@@ -50,7 +50,13 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
 def _ask_slurm(machine: Machine) -> SlurmConfig | Result:
     done = machine.run(slurm_config.SHOW_CONFIG, limit_s=_LIMIT_S)
     if not done.ok:
-        return unknown("slurm.conf", f"{done.why}. Run site-check where `{' '.join(slurm_config.SHOW_CONFIG)}` works")
+        command = " ".join(slurm_config.SHOW_CONFIG)
+        way = (
+            ""
+            if machine.environ().get("SLURM_CONF")
+            else ", or set SLURM_CONF=/path/to/slurm.conf to check the files only"
+        )
+        return unknown("slurm.conf", f"{done.why}. Run site-check where `{command}` works{way}")
     reason = f"`{' '.join(slurm_config.SHOW_CONFIG)}` printed no configuration that the doctor reads"
     return slurm_config.parse(done.out) or unknown("slurm.conf", reason)
 

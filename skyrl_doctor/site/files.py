@@ -23,6 +23,7 @@ _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"'
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
 _LOADED = re.compile(rf'^[ \t]*dofile[ \t]*\([ \t]*"(/[^"\n]+/{re.escape(LUA)})"', re.MULTILINE)
 _LIMIT_S = 10.0
+INSTALL = "install the doctor there, or set the path in site.sh; docs/slurm-site.md, Install, has the lines"
 _MOST_PROGRAMS = 100
 
 
@@ -165,6 +166,9 @@ def read_settings(machine: Machine, scripts: dict[str, str]) -> Settings | Resul
 def check_programs(machine: Machine, settings: Settings, as_user: tuple[str, ...]) -> Iterator[Result]:
     """Whether a user can start the doctor and the trainer, with their Python."""
     for subject, path in (("DOCTOR", settings.doctor), ("TRAIN", settings.train)):
+        if _is_absent(machine, path):
+            yield failed(subject, f"{path} does not exist", INSTALL)
+            continue
         done = machine.run((*as_user, path, "--version"), limit_s=_LIMIT_S)
         if done.ok:
             yield passed(subject, f"{path} is {done.out.strip()}")
@@ -176,6 +180,13 @@ def check_programs(machine: Machine, settings: Settings, as_user: tuple[str, ...
                 f"a user cannot start it: {done.why}",
                 "install into a directory that every user may read, with a Python that every user may read; set the path in site.sh",
             )
+
+
+def _is_absent(machine: Machine, path: str) -> bool:
+    try:
+        return not machine.exists(path)
+    except CouldNotLook:
+        return False
 
 
 def check_names(scripts: dict[str, str], settings: Settings) -> Iterator[Result]:

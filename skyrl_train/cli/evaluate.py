@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError, UsageError
-from skyrl_train.contracts.screen import print_line, print_lines, print_note
+from skyrl_train.contracts.screen import fitted, limit, print_line, print_lines, print_note
 
 if TYPE_CHECKING:  # a command's module imports nothing heavy before it runs
     from skyrl_train.config.run import RunConfig
@@ -134,7 +134,7 @@ async def _evaluated(
         await evaluate(evaluation, kept)
     report = report_of(evaluation, kept.done, ks)
     path = kept.write_report(report)
-    _print(report, path, args.format)
+    print_report(report, path, args.format)
     return INCOMPLETE if report["without_result"] or report["missing"] else 0
 
 
@@ -264,7 +264,7 @@ def _progress(total: int, done: Callable[[], int]) -> "Callable[[Transcript], No
     return ended
 
 
-def _print(report: Mapping[str, Any], path: Path, style: str) -> None:
+def print_report(report: Mapping[str, Any], path: Path, style: str) -> None:
     import json
 
     if style == "json":
@@ -273,13 +273,13 @@ def _print(report: Mapping[str, Any], path: Path, style: str) -> None:
     lines = [_line("all", report)]
     if len(report["repositories"]) > 1:
         lines += [_line(name, rates) for name, rates in report["repositories"].items()]
-    print_lines(lines)
-    print_line(f"ends: {', '.join(f'{count} x {end}' for end, count in report['ends'].items())}")
+    lines.append(f"ends: {', '.join(f'{count} x {end}' for end, count in report['ends'].items())}")
     if report["without_result"]:
-        print_line(
-            f"infrastructure failed {report['without_result']} of {amount(report['rollouts'], 'rollout')}; run the same command "
-            "again to repeat them"
+        rollouts = amount(report["rollouts"], "rollout")
+        lines.append(
+            f"infrastructure failed {report['without_result']} of {rollouts}; run the same command again to repeat them"
         )
+    print_lines(fitted(lines, limit()))
     print_line(f"report: {path}")
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from skyrl_train.contracts.screen import print_line, print_lines
+from skyrl_train.contracts.screen import fitted, limit, print_line, print_lines
 
 if TYPE_CHECKING:
     from skyrl_train.config.translate import Read, Translated
@@ -55,12 +55,12 @@ def run(args: argparse.Namespace) -> int:
         write_whole(target_of_own_link(args.output), _text(args, made))
     except OSError as error:
         raise UsageError(f"cannot write {args.output}: {error.strerror}") from None
-    print_lines(f"changes the run: {line}" for line in made.changes)
-    print_lines(f"not carried over: {line}" for line in made.left)
+    lists = (("changes the run", made.changes), ("not carried over", made.left))
+    print_lines(fitted((f"{name}: {line}" for name, lines in lists for line in lines), limit()))
     number = len(made.changes)
     changes = f", {number} {'change' if number == 1 else 'changes'} of the run" if made.changes else ""
     left = f", {len(made.left)} not carried over" if made.left else ""
-    print_line(f"{args.output} written: {len(made.values)} settings{changes}{left}")
+    print_lines(fitted([f"{args.output} written: {len(made.values)} settings{changes}{left}"], limit()))
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
     return 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import one_line, printable
 from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of, stored_line
+from skyrl_train.contracts.screen import limit
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.transcripts import holds
 
@@ -56,7 +57,7 @@ def list_rollouts(source: Path, filters: Filters, *, text: str, pager: bool) -> 
             continue
         found += 1
         if found <= MOST_LISTED:
-            lines.append(one_line(_line(step, one)))
+            lines.append(_cut(one_line(_line(step, one)), limit()))
     more = [f"… and {found - MOST_LISTED} more"] if found > MOST_LISTED else []
     counted = f"{found} rollouts" if found != 1 else "1 rollout"
     invalid = [f"{broken} invalid {'line' if broken == 1 else 'lines'}"] if broken else []
@@ -70,6 +71,20 @@ def file_of(directory: Path, rollout: str) -> Path:
         if one is not None and rollout in (one.rollout, one.task):
             return Path(path)
     raise UsageError(f"{directory}: no rollout {rollout}; list them with skyrl-train show {directory}")
+
+
+def _cut(line: str, width: int | None) -> str:
+    """The line as it fits a terminal; whole for a file or a pipe."""
+    return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def unreadable(source: Path, error: OSError) -> str:
+    """Why a file or directory of transcripts cannot be read, and what to name instead."""
+    if isinstance(error, FileNotFoundError):
+        return f"{source} does not exist; name a job directory or a file of transcripts"
+    if isinstance(error, PermissionError):
+        return f"you may not read {source}"
+    return f"{source} cannot be read: {error.strerror or error}"
 
 
 def page(text: str, *, pager: bool) -> None:
@@ -91,7 +106,7 @@ def _accepted(source: Path, filters: Filters, text: str) -> Iterator[tuple[int |
             if one is None or (filters.accepts(step, one) and (not text or holds(stored_line(path, place), text))):
                 yield step, path, place, one
     except OSError as error:
-        raise UsageError(f"{source}: {error.strerror or error}") from None
+        raise UsageError(unreadable(source, error)) from None
 
 
 def _line(step: int | None, one: Summary) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from skyrl_train.agent.journal import Unreadable, read
 from skyrl_train.agent.show import RESULT_CHARS, render_transcript, reward_line
 from skyrl_train.agent.tokens import retokenised
-from skyrl_train.cli.listed_rollouts import add_filters, file_of, filters_of, list_rollouts, page
+from skyrl_train.cli.listed_rollouts import add_filters, file_of, filters_of, list_rollouts, page, unreadable
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import printable
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
                 f"{name}  {len(line.steps)} turn{'s' * (len(line.steps) != 1)}  {line.finish}  {reward_line(line)}",
             ][:LISTED]
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
+        raise UsageError(unreadable(path, error)) from None
     if chosen is None:
         raise UsageError(_why_none(args, listed, broken))
     several = found > 1

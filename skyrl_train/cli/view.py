@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     source = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     if not os.path.exists(source):
-        raise UsageError(f"{source}: no such file or directory")
+        raise UsageError(f"{source} does not exist; name a job directory or a file of transcripts")
     if not 0 <= args.port <= 65535:
         raise UsageError(f"--port {args.port}: expected 0 to 65535")
     if not _has_transcripts(source):

@@ -7,10 +7,15 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skyrl_train.contracts.errors import TrainError, UsageError
-from skyrl_train.contracts.screen import print_line, print_note
+from skyrl_train.contracts.screen import fitted, limit, print_line, print_lines, print_note
+
+if TYPE_CHECKING:
+    from skyrl_train.evaluation.weights import Compared
 
 OTHER = 1
 
@@ -72,7 +77,11 @@ def _run(args: argparse.Namespace) -> int:
         rows = [{"model": one.model, "difference_nats": one.difference} for one in found]
         print_line(json.dumps({"runs_first": runs, "models": rows, "verdict": sentence}))
     else:
-        for one in found:
-            print_line(f"{one.difference:9.5f} nats  {one.model}")
-        print_line(sentence)
+        print_found(found, sentence)
     return 0 if runs else OTHER
+
+
+def print_found(found: "Sequence[Compared]", sentence: str) -> None:
+    """How far each model is from what the server runs, and the verdict."""
+    print_lines(f"{one.difference:9.5f} nats  {one.model}" for one in found)
+    print_lines(fitted([sentence], limit()))

@@ -72,10 +72,16 @@ def test_the_table_of_failures() -> None:
 def test_a_page_leads_on() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
     around = Around(
-        samples=("a <line>",), settings=("rollout.n",), related=("ENV004",), before="ENV015", after="ENV017"
+        symptoms=("hang, stuck", "no output"),
+        samples=("a <line>",),
+        settings=("rollout.n",),
+        related=("ENV004",),
+        before="ENV015",
+        after="ENV017",
     )
     page = failure_page(Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT,)), stale, around)
     assert "\n\n## Log lines\n\nA log with a line like one of these has this failure:\n\n    a <line>\n\n" in page
+    assert "\n\n## Symptoms\n\nUsers describe it with these words: hang, stuck; no output.\n\n" in page
     assert page.endswith(
         "## Related\n\n"
         "- [ENV004 vllm-fork-segfault](ENV004.md): `VLLM_WORKER_MULTIPROC_METHOD` is not `spawn`.\n"

@@ -36,14 +36,15 @@ function where() {
 
 const link = (...parts) => "#/" + parts.map((part) => encodeURIComponent(part)).join("/");
 const number = (value, digits = 0) => value === null || value === undefined ? "–" : Number(value).toLocaleString("en", { maximumFractionDigits: digits });
+const figure = (value) => value === null || value === undefined ? "–" : Number(value).toLocaleString("en", { maximumSignificantDigits: 3 });
 const seconds = (value) => value >= 120 ? `${number(value / 60, 1)} min` : `${number(value, 1)} s`;
 const kind = (one) => one.masked ? "masked" : one.reward === null ? "unscored" : one.reward >= 1 ? "solved" : one.reward > 0 ? "partly" : "failed";
 const reward = (one) => one.masked && one.reward === null ? "masked" : one.reward === null ? "none" : number(one.reward, 3);
 
-function table(caption, heads, rows, numbers = []) {
-  const cell = (tag, value, place) => el(tag, { class: numbers.includes(place) ? "n" : null, scope: tag === "th" ? "col" : null }, value);
+function table(caption, heads, rows, numbers = [], style = null) {
+  const cell = (tag, value, place) => el(tag, { class: numbers.includes(place) ? "n" : null, scope: tag === "th" ? "col" : null, "data-head": tag === "td" ? heads[place] : null }, value);
   return el("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
-    el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads.map((one, place) => cell("th", one, place)))),
+    el("table", { class: style }, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads.map((one, place) => cell("th", one, place)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((one, place) => cell("td", one, place)))))));
 }
 
@@ -65,7 +66,7 @@ async function showRollouts(place, page) {
         el("a", { href: link("rollout", one.rollout), class: "row" }, one.rollout), one.step ?? "",
         el("a", { href: link("group", one.step ?? "", one.task) }, one.task), rewardMark(one), one.finish, number(one.turns),
         number(one.written + one.read), seconds(one.duration_s), el("span", { class: "why" }, one.detail || one.why),
-      ]), [1, 5, 6, 7]));
+      ]), [1, 5, 6, 7], "cards"));
   };
   const load = async () => {
     more.disabled = true;
@@ -111,7 +112,7 @@ async function showGroups(place, page) {
     groups.push(...found.groups);
     next = found.next;
     more.hidden = next === null;
-    body.replaceChildren(table("Rollouts of one prompt in a step", ["step", "task", "rewards of its rollouts", "mean"], groups.map(groupRow), [0, 3]));
+    body.replaceChildren(table("Rollouts of one prompt in a step", ["step", "task", "rewards of its rollouts", "mean"], groups.map(groupRow), [0, 3], "narrow"));
   };
   more.addEventListener("click", () => load().catch(fail));
   fill(el("h2", {}, "Groups"), body, more);
@@ -217,11 +218,12 @@ function plot(title, points) {
   const x = (step) => (left + (last > first ? (step - first) / (last - first) : 0.5) * (width - left - right)).toFixed(1);
   const y = (value) => (height - bottom - (high > low ? (value - low) / (high - low) : 0.5) * (height - top - bottom)).toFixed(1);
   const drawn = points.length > 1 ? points : [points[0], points[0]];
-  const words = `${number(values[values.length - 1], 3)} at step ${last}; ${number(low, 3)} to ${number(high, 3)}`;
+  const now = low === high ? `${figure(low)}${values.length > 1 ? " at every step" : ""}` : `${figure(values[values.length - 1])} at step ${last}`;
+  const words = low === high ? now : `${now}; ${figure(low)} to ${figure(high)}`; // the axis has the range
   const axis = (at) => el("svg:line", { class: "axis", x1: left, x2: width - right, y1: at, y2: at });
-  return el("figure", {}, el("figcaption", {}, el("b", {}, title), ` ${words}`),
+  return el("figure", {}, el("figcaption", {}, el("b", {}, title), ` ${now}`),
     el("svg:svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${words}` }, axis(height - bottom), axis(top),
-      el("svg:text", { x: left - 5, y: top + 4, "text-anchor": "end" }, number(high, 3)), high > low ? el("svg:text", { x: left - 5, y: height - bottom, "text-anchor": "end" }, number(low, 3)) : null,
+      el("svg:text", { x: left - 5, y: top + 4, "text-anchor": "end" }, figure(high)), high > low ? el("svg:text", { x: left - 5, y: height - bottom, "text-anchor": "end" }, figure(low)) : null,
       el("svg:text", { x: left, y: height - 4 }, `step ${first}`), el("svg:text", { x: width - right, y: height - 4, "text-anchor": "end" }, last),
       el("svg:polyline", { points: drawn.map(([step, value]) => `${x(step)},${y(value)}`).join(" ") })));
 }
@@ -231,7 +233,7 @@ async function showPlots(place, page) {
   if (page !== asked) return;
   const figures = PLOTS.map(([name, title]) => plot(title, steps.filter((one) => one[name] !== null).map((one) => [one.step, one[name]])));
   const heads = ["step", "rollouts", ...PLOTS.map(([, title]) => title)];
-  const rows = steps.slice(-500).reverse().map((one) => [el("a", { href: `#/rollouts?step=${one.step}`, class: "row" }, one.step), number(one.rollouts), ...PLOTS.map(([name]) => number(one[name], 3))]);
+  const rows = steps.slice(-500).reverse().map((one) => [el("a", { href: `#/rollouts?step=${one.step}`, class: "row" }, one.step), number(one.rollouts), ...PLOTS.map(([name]) => figure(one[name]))]);
   fill(el("h2", {}, "Plots"), el("p", {}, "Means of the rollouts of each step."), el("div", { class: "plots" }, figures.filter(Boolean)),
     table("The last steps", heads, rows, heads.map((_, at) => at)));
 }

@@ -17,7 +17,14 @@ from typing import Any
 
 NAVIGATED = "Inspected target navigated or closed"
 LIMIT_S = 40.0
-KEYS = {"Enter": ("Enter", 13, "\r"), "Tab": ("Tab", 9, ""), "Escape": ("Escape", 27, "")}
+KEYS = {
+    "Enter": ("Enter", 13, "\r"),
+    "Tab": ("Tab", 9, ""),
+    "Escape": ("Escape", 27, ""),
+    "Space": (" ", 32, " "),
+    "ArrowDown": ("ArrowDown", 40, ""),
+    "End": ("End", 35, ""),
+}
 
 
 class NavigatedError(Exception):
@@ -116,9 +123,17 @@ class Page:
 
     def press(self, key: str) -> None:
         name, code, text = KEYS.get(key, (key, ord(key.upper()) if len(key) == 1 else 0, key))
-        words = {"key": name, "windowsVirtualKeyCode": code}
+        words = {"key": name, "code": key, "windowsVirtualKeyCode": code}
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **words)
         self.call("Input.dispatchKeyEvent", type="keyUp", **words)
+
+    def tab_to(self, test: str, *, most: int = 60) -> None:
+        """Presses Tab until the element that has the focus passes a test, which names it `it`."""
+        for _ in range(most):
+            self.press("Tab")
+            if self.evaluate(f"((it) => Boolean({test}))(document.activeElement)"):
+                return
+        raise AssertionError(f"Tab never reached: {test}")
 
     def text(self) -> str:
         return str(self.evaluate("document.body.innerText"))

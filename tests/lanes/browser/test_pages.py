@@ -1,5 +1,7 @@
 """The report and the viewer in a real browser, by clicks and keys."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,6 +153,85 @@ def test_new_rollouts_of_a_running_job_appear(page: Page, viewer: str, job: Path
     page.wait("document.querySelector('main [role=status]').innerText.startsWith('0 ')")
     append(job / "rollouts" / "step_77.jsonl", transcript("just-now"))
     page.wait("document.querySelector('main').innerText.includes('just-now')")
+
+
+def test_a_list_that_is_not_followed_stays(page: Page, viewer: str, job: Path) -> None:
+    open_view(page, viewer, "#/rollouts?step=78")
+    page.wait("document.querySelector('main [role=status]').innerText.startsWith('0 ')")
+    before = page.evaluate("document.getElementById('state').innerText")
+    page.click("#follow")
+    append(job / "rollouts" / "step_78.jsonl", transcript("not-followed"))
+    page.wait(f"document.getElementById('state').innerText !== {before!r}")
+    assert "not-followed" not in page.evaluate("document.querySelector('main').innerText")
+    page.click("#follow")
+    append(job / "rollouts" / "step_78.jsonl", transcript("followed"))
+    page.wait("document.querySelector('main').innerText.includes('followed')")
+
+
+def test_the_viewer_is_used_without_a_mouse(page: Page, viewer: str) -> None:
+    """Filter by a field, a box and a list, open a rollout and a turn, go back, open a group, change the view."""
+    open_view(page, viewer)
+    page.wait(f"{LISTED} === 100")
+    page.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "skip"
+    page.tab_to("it.name === 'failed'")
+    page.press("Space")
+    page.wait("location.hash === '#/rollouts?failed=1'")
+    page.tab_to("it.name === 'step'")
+    page.type("3")
+    page.tab_to("it.name === 'end'")
+    page.press("ArrowDown")
+    page.wait(f"location.hash.includes('end=') && location.hash.includes('step=3') && {LISTED} > 0 && {LISTED} < 12")
+    page.tab_to("it.type === 'reset'")
+    page.press("Enter")
+    page.wait(f"{LISTED} === 100")
+    page.tab_to("it.matches('main tbody a.row')")
+    page.press("Enter")
+    page.wait("location.hash.startsWith('#/rollout/') && document.querySelectorAll('.turnbox').length > 1")
+    page.press("Tab")
+    page.tab_to("it.closest('.facts a')")
+    page.press("Enter")
+    page.wait("location.hash.startsWith('#/group/') && document.querySelector('.column summary')")
+    page.tab_to("it.matches('.column summary')")
+    is_open = page.evaluate("document.activeElement.parentElement.open")
+    page.press("Enter")
+    page.wait(f"document.activeElement.parentElement.open !== {str(is_open).lower()}")
+    page.press("u")
+    page.wait("location.hash === '#/rollouts'")
+    page.tab_to("it.id === 'nav-plots'")
+    page.press("Enter")
+    page.wait("location.hash === '#/plots' && document.querySelectorAll('figure svg').length > 5")
+
+
+def test_the_report_of_a_hostile_log_is_text(page: Page, axe: Path, tmp_path: Path) -> None:
+    """A script, codes that control a terminal, and a line of 10 MB, in the lines around the error."""
+    log = tmp_path / "train.log"
+    log.write_text(
+        f"step:1 - timing_s/step:10.0\nTraceback (most recent call last):\n{'<img src=x onerror=owned()>' * 400_000}\n"
+        "<script>window.owned = 1</script>\x1b]0;owned\x07\x1b[31mred\x1b[0m\u202egnp\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has 1.10 GiB free of 19.62 GiB.\n"
+    )
+    assert log.stat().st_size > 10 << 20
+    out = tmp_path / "report.html"
+    words = [sys.executable, "-m", "skyrl_doctor", "report", str(log), "-o", str(out)]
+    subprocess.run(words, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    assert out.stat().st_size < 100_000
+    page.open(out.as_uri(), width=400)
+    text = page.text()
+    assert "<script>window.owned = 1</script>" in text
+    assert [code for code in ("\x1b", "\x07", "\u202e") if code in text] == []
+    assert page.evaluate("typeof window.owned") == "undefined"
+    assert page.evaluate("document.querySelectorAll('script, img').length") == 0
+    assert page.evaluate(WIDE)
+    assert page.errors == []
+    assert page.accessibility(axe) == []
+
+
+def test_a_row_of_the_list_is_a_card_on_a_phone(page: Page, viewer: str) -> None:
+    open_view(page, viewer, "#/rollouts?step=3", width=390)
+    page.wait(f"{LISTED} === 12")
+    box = "document.querySelector('main .scroll')"
+    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

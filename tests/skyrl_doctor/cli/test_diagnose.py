@@ -97,3 +97,27 @@ def test_secrets_are_not_shown(
     assert "<redacted:" in shown
     assert "0123456789abcdefsecret" not in shown
     assert "abcdefgh12345" not in shown
+
+
+def test_the_quoted_lines_fit_the_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line of the root cause is cut after three rows, with a mark; -v prints it whole."""
+    monkeypatch.setenv("COLUMNS", "60")
+    log = tmp_path / "train.log"
+    error = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. {'Of the memory 60 GiB is free. ' * 8}"
+    log.write_text(f"Traceback (most recent call last):\n{'a long line before it ' * 12}\n{error}\n")
+    assert dispatch(["diagnose", str(log)]) == 1
+    short = capsys.readouterr().out.splitlines()
+    assert [line for line in short if "|" in line] == [
+        "         1 | Traceback (most recent call last):",
+        "         2 | a long line before it a long line before it a",
+        "           | long line before it a long line before it a…",
+        "  >      3 | torch.OutOfMemoryError: CUDA out of memory.",
+        "           | Tried to allocate 2.32 GiB. Of the memory 60",
+        "           | GiB is free. Of the memory 60 GiB is free. Of",
+        "           | … (-v prints the whole line)",
+    ]
+    assert dispatch(["diagnose", str(log), "-v"]) == 1
+    whole = capsys.readouterr().out.splitlines()
+    assert [line for line in whole if line.startswith("  >")] == [f"  >      3 | {error.rstrip()}"]

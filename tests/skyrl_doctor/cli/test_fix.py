@@ -168,3 +168,20 @@ def test_a_setting_that_cannot_be_edited_is_by_hand_with_the_reason(capsys: pyte
     shown = capsys.readouterr().out
     assert re.search(r"\n  by hand: .* \(change it by hand: the file has data.train_batch_size=\$N\)\n", shown)
     assert "edit: " not in shown
+
+
+def test_the_findings_fit_the_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    script = tmp_path / "run.sh"
+    script.write_text("python3 -m verl.trainer.main_ppo trainer.experiment_name=$NAME trainer.nnodes=1\n")
+    monkeypatch.chdir(tmp_path)
+    assert dispatch(["fix", "CFG004", "run.sh", "--structure-only"]) == 1
+    assert capsys.readouterr().out == (
+        "CFG004 config-unreadable (warning)\n"
+        "  run.sh:1 (trainer.experiment_name):\n"
+        "    trainer.experiment_name = $NAME: NAME is not set here\n"
+        "  by hand: nothing to do if the job gets the value that you\n"
+        "    expect\n"
+    )

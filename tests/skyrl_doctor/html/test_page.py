@@ -176,7 +176,11 @@ def test_a_diagnosis(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_log(job: Path) -> None:
     page = page_of(job / "training_42.out")
-    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == ["Cause and consequences", "Training steps"]
+    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == [
+        "Cause and consequences",
+        "Timeline",
+        "Training steps",
+    ]
 
 
 def test_a_failure_without_a_remedy_of_its_own_has_that_of_its_page(tmp_path: Path) -> None:
@@ -310,3 +314,25 @@ def test_the_verdict_names_the_checks_that_could_not_run() -> None:
     examined = Examined(title="preflight", verdict="unknown", outcomes=tuple(unknown))
     subject = Subject(name="x", kind="preflight", examined=(examined,))
     assert verdict(subject)[2] == "2 checks could not run: GPU001, IMG001."
+
+
+def test_a_log_without_slurm_gives_the_time_and_the_gpus(tmp_path: Path) -> None:
+    steps = "".join(f"step:{number} - actor/entropy:0.3 - timing_s/step:{140 + number}.0\n" for number in range(1, 19))
+    log = tmp_path / "train.log"
+    log.write_text(f"+ python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 trainer.nnodes=2\n{steps}")
+    expected = [
+        ("duration", "45 min (its steps)"),
+        ("GPUs", "16 (the command in the log)"),
+        ("GPU-hours", "11.96"),
+        ("steps", "18"),
+    ]
+    for source in (log, tmp_path):
+        page = page_of(source)
+        (shown,) = re.findall(r"<dl>(.*?)</dl>", page)
+        assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shown) == expected
+        assert f'<p class="kind">{" · ".join(f"{name} {value}" for name, value in expected)}</p>' in page
+
+
+def test_a_command_without_gpus_leaves_them_unknown(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("+ python3 train.py\nstep:1 - timing_s/step:10.0\n")
+    assert "<dt>GPUs</dt><dd>unknown</dd>" in page_of(tmp_path / "train.log")

@@ -9,8 +9,10 @@ from job_samples import transcript
 from skyrl_doctor.html.plot import (
     GRID_HEIGHT,
     Kind,
+    Series,
     _label,
     grid_plot,
+    line_plot,
 )
 from skyrl_doctor.html.training import rollouts_section
 from skyrl_train.agent.journal import append
@@ -70,3 +72,10 @@ def test_rollouts_without_a_step_are_squares_and_no_curves(tmp_path: Path) -> No
 def test_a_label_fits_beside_its_axis(value: float, label: str) -> None:
     assert _label(value) == label
     assert len(label) <= 7
+
+
+def test_a_figure_has_each_number_once_and_in_the_same_digits() -> None:
+    drawn = str(line_plot("loss", Series("loss", ((1, 5.3333333), (2, 0.00058571), (3, 2.0)))))
+    assert re.findall(r"<figcaption><b>loss</b> (.*?)</figcaption>", drawn) == ["2 at the last step"]
+    assert [found["text"] for found in LABEL.finditer(drawn)] == ["5.9e-4", "5.33", "3"]
+    assert re.findall(r'aria-label="(.*?)"', drawn) == ["loss: 2 at the last step; 5.9e-4 to 5.33"]

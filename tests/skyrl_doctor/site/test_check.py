@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.cli import site_check
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.cli.examples import EXAMPLES
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.site.check import check_site
 from skyrl_doctor.site.jobs import Asked
+from skyrl_doctor.site.result import failed
 
 ERROR = "slurm_load_ctl_conf error: Unable to contact slurm controller"
 _ASKED = Asked((), "", "", "gpu:1")
@@ -64,5 +67,49 @@ def test_a_user_that_does_not_exist_is_named(name: str) -> None:
     assert str(raised.value) == (
         "--user nosuchuser: this machine has no such user"
         if name == "nosuchuser"
-        else "as root, pass --user NAME: what is checked is what a user of the cluster gets"
+        else "as root, pass --user NAME, a user who may submit jobs; or pass --no-jobs"
     )
+
+
+@pytest.mark.parametrize(
+    ("environ", "submits", "user"),
+    [
+        ({}, False, "nobody"),
+        ({}, True, None),
+        ({"SUDO_USER": "ann"}, True, "ann"),
+        ({"SUDO_USER": "ann"}, False, "ann"),
+        ({"SUDO_USER": "root"}, False, "nobody"),
+    ],
+)
+def test_root_has_a_user_to_check_for(environ: dict[str, str], submits: bool, user: str | None) -> None:
+    assert site_check.default_user(environ, submits=submits) == user
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can test it")
+def test_the_example_of_the_help_works(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As root, without an option, on a screen of 80 columns, where Slurm is not installed."""
+    (words, _), *_ = EXAMPLES["site-check"]
+    for name in ("SUDO_USER", "SLURM_CONF"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert dispatch(words.split()) == 3
+    assert capsys.readouterr().out == (
+        "NOTE    user: the files are checked as nobody; --user names another user\n"
+        "UNKNOWN slurm.conf: scontrol: command not found. Run site-check where `scontrol\n"
+        "        show config` works, or set SLURM_CONF=/path/to/slurm.conf to check the\n"
+        "        files only\n"
+    )
+
+
+def test_a_result_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    result = failed("Prolog", f"/etc/slurm/skyrl/{'x' * 50}.sh cannot be read by users", "let every user read it")
+    assert list(site_check.result_lines(result)) == [
+        "FAIL    Prolog:",
+        f"        /etc/slurm/skyrl/{'x' * 50}.sh",
+        "        cannot be read by users",
+        "        fix: let every user read it",
+    ]

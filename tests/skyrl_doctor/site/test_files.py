@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.site import files
-from skyrl_doctor.site.result import Outcome, Result
+from skyrl_doctor.site.result import Outcome, Result, failed
 from skyrl_doctor.site.slurm_config import SlurmConfig, parse
 
 CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"
@@ -131,6 +131,15 @@ def test_a_program_that_a_user_cannot_start(site: Path, machine: LocalMachine) -
     results = found(files.check_programs(machine, made, ()))
     assert {subject: result.outcome for subject, result in results.items()} == {"DOCTOR": FAIL, "TRAIN": FAIL}
     assert "pyvenv.cfg" in results["TRAIN"].reason
+
+
+def test_a_doctor_that_is_not_installed_is_to_be_installed(site: Path, machine: LocalMachine) -> None:
+    made = settings(site, machine, f"DOCTOR={site}/none\nTRAIN={site}/none\n")
+    reason = f"{site}/none does not exist"
+    assert list(files.check_programs(machine, made, ())) == [
+        failed("DOCTOR", reason, files.INSTALL),
+        failed("TRAIN", reason, files.INSTALL),
+    ]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can test it")

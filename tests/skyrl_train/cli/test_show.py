@@ -103,7 +103,7 @@ def test_no_file_and_no_readable_one(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert dispatch(["show", str(tmp_path / "none")]) == 2
     assert dispatch(["show", str(tmp_path)]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        f"skyrl-train show: {tmp_path}/none: No such file or directory",
+        f"skyrl-train show: {tmp_path}/none does not exist; name a job directory or a file of transcripts",
         f"skyrl-train show: {tmp_path}: no transcripts found; expected files named step_N.jsonl",
     ]
 
