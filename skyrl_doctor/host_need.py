@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
+from skyrl_doctor.facts.model_files import ModelFiles, by_name
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.training import training_of
 from skyrl_train.node.host_memory import host_memory_need_gib, resident_gib
@@ -41,7 +41,7 @@ def _of_memory_model(plan: Plan, model: ModelFiles | None) -> HostNeed | None:
 
     try:
         gpus = _gpus(plan)
-        found = model_of(model or _by_name(plan))
+        found = model_of(model or by_name(plan))
         host = host_memory(found.shape, memory_job(plan))
     except (NotApplicable, CouldNotLook):
         return None
@@ -64,14 +64,6 @@ def _of_formula(plan: Plan) -> HostNeed | None:
         terms=host_memory_need_gib(run),
         resident_gib=resident_gib(run),
     )
-
-
-def _by_name(plan: Plan) -> ModelFiles:
-    """The plan's model where no machine was examined."""
-    name = plan.text(MODEL_KEY)
-    if name is None:
-        raise NotApplicable("no configuration names a model")
-    return ModelFiles(name=name, is_local=False, directory=None, config=None, has_tokenizer=False, searched=())
 
 
 def _gpus(plan: Plan) -> int:

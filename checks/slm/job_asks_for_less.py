@@ -52,7 +52,8 @@ def job_asks_for_less(plan: Plan, model: ModelFiles | None = None) -> Iterator[F
     asked_nodes = _first(plan, _NODES)
     if asked_nodes is not None and asked_nodes[1] < nodes and not _is_sbatch(plan, NODES):
         option, count = asked_nodes
-        yield _less(plan, option, f"{count} node{_s(count)}", f"{nodes} ({plan.name(NODES)})", str(nodes))
+        instead = f"{plan.name(NODES)} = {count}"
+        yield _less(plan, option, f"{count} node{_s(count)}", f"{nodes} ({plan.name(NODES)})", str(nodes), instead)
         return
     if gpus is not None and not _is_sbatch(plan, GPUS):
         yield from _fewer_gpus(plan, asked_nodes[1] if asked_nodes else nodes, nodes * gpus)
@@ -76,7 +77,9 @@ def _fewer_gpus(plan: Plan, job_nodes: int, trained: int) -> Iterator[Finding]:
         return
     option, expected = (per_node[0], math.ceil(used / nodes)) if per_node else ("--gpus", used)
     keys = f"{plan.name(GPUS)}, {own.name}" if own is not None and rollout else plan.name(GPUS)
-    yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected))
+    each, left = divmod(asked, plan.integer(NODES) or 1)
+    instead = f"{plan.name(GPUS)} = {each}" if each and not left and not rollout else ""
+    yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected), instead)
 
 
 def _less_memory(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
@@ -158,11 +161,14 @@ def _is_sbatch(plan: Plan, key: str) -> bool:
     return plan.values[key].own.startswith(PREFIX) if key in plan.values else True
 
 
-def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Finding:
+def _less(plan: Plan, option: str, asked: str, used: str, expected: str, instead: str) -> Finding:
+    """Only the user knows whether the nodes have more, so the options of the job are never written."""
     location = plan.own[f"{PREFIX}{option}"].location
     name = _where(location)
+    more = f"{name}={_with_type(plan, option, expected)}"
     message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {name}"
-    return config_finding(message, location, {name: _with_type(plan, option, expected)})
+    summary = f"set {more}, or {instead}" if instead else f"set {more}, or use fewer"
+    return config_finding(message, location, summary=summary)
 
 
 def _where(location: Location | None) -> str:

@@ -25,8 +25,11 @@ def script(*options: str, run: str = RUN) -> Plan:
     return plan("#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options) + run + "\n", "run.sh")
 
 
+FEWER_GPUS = "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)"
+
+
 @pytest.mark.parametrize(
-    ("options", "message", "key", "expected", "value"),
+    ("options", "message", "key", "expected", "value", "instead"),
     [
         (
             ("--nodes=1", "--gres=gpu:8"),
@@ -34,49 +37,27 @@ def script(*options: str, run: str = RUN) -> Plan:
             "--nodes",
             "2",
             "2",
+            "trainer.nnodes = 1",
         ),
-        (
-            ("-N 2", "--gres=gpu:h100:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gres",
-            "8",
-            "gpu:h100:8",
-        ),
-        (
-            ("-N 2", "--gres=gpu:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gres",
-            "8",
-            "gpu:8",
-        ),
-        (
-            ("-N 2", "--gpus-per-node=4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus-per-node",
-            "8",
-            "8",
-        ),
-        (
-            ("-N 2", "--gpus-per-node=a100:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus-per-node",
-            "8",
-            "a100:8",
-        ),
-        (
-            ("-N 2", "--gpus=8"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus",
-            "16",
-            "16",
-        ),
+        (("-N 2", "--gres=gpu:h100:4"), FEWER_GPUS, "--gres", "8", "gpu:h100:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gres=gpu:4"), FEWER_GPUS, "--gres", "8", "gpu:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus-per-node=4"), FEWER_GPUS, "--gpus-per-node", "8", "8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus-per-node=a100:4"), FEWER_GPUS, "--gpus-per-node", "8", "a100:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus=8"), FEWER_GPUS, "--gpus", "16", "16", "trainer.n_gpus_per_node = 4"),
     ],
-)
-def test_the_job_has_too_little(options: tuple[str, ...], message: str, key: str, expected: str, value: str) -> None:
+)  # fmt: skip
+def test_the_job_has_too_little(
+    options: tuple[str, ...], message: str, key: str, expected: str, value: str, instead: str
+) -> None:
+    """Both ways are named and none is written: the nodes may not have more GPUs."""
     own = f"#SBATCH {key}"
     line = next(number for number, option in enumerate(options, 2) if option.startswith(key))
     assert found("SLM005", script(*options)) == [
-        config_finding(f"{message}; expected {expected} in {own}", Location("run.sh", line, own), {own: value})
+        config_finding(
+            f"{message}; expected {expected} in {own}",
+            Location("run.sh", line, own),
+            summary=f"set {own}={value}, or {instead}",
+        )
     ]
 
 
@@ -230,7 +211,11 @@ def test_skyrl_trainer() -> None:
         f"the job asks for 2 GPUs, but the run uses 4 (trainer.placement.policy_num_gpus_per_node); expected 4 in {key}"
     )
     assert found("SLM005", script("--gres=gpu:2", run=run)) == [
-        config_finding(message, Location("run.sh", 2, key), {key: "gpu:4"})
+        config_finding(
+            message,
+            Location("run.sh", 2, key),
+            summary=f"set {key}=gpu:4, or trainer.placement.policy_num_gpus_per_node = 2",
+        )
     ]
 
 
