@@ -109,7 +109,7 @@ def _translated(args: argparse.Namespace) -> "Translated":
     settled = tuple(f"{one.name} = " for one in read if one.setting in given)
     problems = (text for text in found["problems"] if not text.startswith(settled))
     unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in made.left))
-    left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
+    left = made.left + tuple(f"could not be translated: {text}" for text in unsaid)
     return Translated(values, made.changes, left)
 
 

@@ -170,7 +170,7 @@ def _untranslated(one: Read) -> str:
     """A setting that the doctor does not know under this name may still have its like in a run.toml."""
     last = one.name.rpartition(".")[2]
     like = [ours.key for ours in settings() if ours.key.rpartition(".")[2] == last]
-    return f"not translated; compare {like[0]}" if len(like) == 1 else "not translated"
+    return f"not translated; check {like[0]}, which has its default" if len(like) == 1 else "not translated"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:

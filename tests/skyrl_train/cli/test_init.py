@@ -60,8 +60,12 @@ def test_a_key_that_its_program_does_not_know_is_not_said_to_be_missing_in_a_run
     assert dispatch(["init", "--from", str(EXAMPLES / "prime-rl/half_migrated.toml")]) == 0
     lines = capsys.readouterr().out.splitlines()
     left = {line.partition(" = ")[0].split()[-1]: line for line in lines if " = " in line}
-    assert left["inference.gpu_memory_utilization"].endswith(": not translated; compare rollout.gpu_memory_utilization")
-    assert left["orchestrator.train.sampling.top_p"].endswith(": not translated; compare rollout.top_p")
+    assert left["inference.gpu_memory_utilization"].endswith(
+        ": not translated; check rollout.gpu_memory_utilization, which has its default"
+    )
+    assert left["orchestrator.train.sampling.top_p"].endswith(
+        ": not translated; check rollout.top_p, which has its default"
+    )
 
 
 def test_an_unknown_value_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
