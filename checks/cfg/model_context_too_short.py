@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from checks.cfg.shared import may_stretch, model_context
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles, by_name
@@ -80,7 +80,7 @@ REFUSES = Span("", "0.7.0")
 
 @check("CFG005", fix="skyrl_train/config/models.py")
 def model_context_too_short(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
-    model = model or by_name(required(plan))
+    model = model or _named(required(plan))
     expected = plan.integer(KEY)
     has, label = model_context(model)
     if expected is None:
@@ -93,6 +93,14 @@ def model_context_too_short(plan: Plan, model: ModelFiles | None) -> Iterator[Fi
             severity=Severity.ERROR if model.config is not None else Severity.WARNING,
             evidence=(f"{label}: max_position_embeddings",),
         )
+
+
+def _named(plan: Plan) -> ModelFiles:
+    """The model where no machine is examined: a path that only the job knows says nothing there."""
+    try:
+        return by_name(plan)
+    except CouldNotLook as reason:
+        raise NotApplicable(f"no machine was examined, and the model is not known: {reason}") from None
 
 
 def _beyond_own_length(plan: Plan, model: ModelFiles, has: int, label: str) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ DYNAMIC = f"{A}.use_dynamic_bsz"
 VLLM_MAX_LORA_RANK = 512
 COMPARES_ROLLOUTS = ("grpo", "grpo_vectorized", "rloo", "rloo_vectorized", "opo", "gdpo")
 USUAL_ROLLOUTS = 8
+TASK_REWARDS = "distillation.distillation_loss.use_task_rewards"
 _SERVED = ("vllm", "sglang", "trtllm")
 
 
@@ -293,6 +294,8 @@ def _samples_per_worker(own: Own) -> Iterator[Refusal]:
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
     """verl then takes the reward itself for the advantage: nothing is compared."""
     estimator, key = own(f"{ALGORITHM}.adv_estimator"), f"{R}.n"
+    if own("distillation.enabled") is True and own(TASK_REWARDS) is False:
+        return  # a teacher takes the place of the reward
     if estimator in COMPARES_ROLLOUTS and own(key) == 1:
         yield Refusal(
             key=key,

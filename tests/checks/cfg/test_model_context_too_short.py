@@ -3,7 +3,7 @@
 import pytest
 
 from checks.cfg.model_context_too_short import model_context_too_short
-from plans import MIG20, example, found, plan
+from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location, Outcome, Severity, Status
 from skyrl_doctor.facts.model_files import ModelFiles
@@ -68,6 +68,15 @@ def test_the_name_is_enough_without_a_machine() -> None:
     assert (finding.severity, finding.evidence) == (
         Severity.WARNING,
         ("the public model Qwen/Qwen3-8B: max_position_embeddings",),
+    )
+
+
+def test_a_path_that_only_the_job_knows_is_left_to_the_machine() -> None:
+    text = VERL.replace("Qwen/Qwen3-8B", "$HOME_OF_MODELS/Qwen3-8B")
+    status, reason = verdict("CFG005", plan(f"{text} data.max_response_length=65536\n", "run.sh"))
+    assert (status, reason.partition(":")[0]) == (
+        Status.SKIP,
+        "no machine was examined, and the model is not known",
     )
 
 

@@ -412,3 +412,10 @@ def test_an_estimator_that_compares_rollouts_has_more_than_one(estimator: str, n
     words = f"algorithm.adv_estimator={estimator} {R}.n={n}"
     findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
     assert [one.severity for one in findings] == [Severity.WARNING] * told
+
+
+@pytest.mark.parametrize(("rewards", "told"), [("False", 0), ("True", 1)])
+def test_a_lone_rollout_is_enough_where_a_teacher_takes_the_place_of_the_reward(rewards: str, told: int) -> None:
+    words = f"algorithm.adv_estimator=grpo {R}.n=1 distillation.enabled=True distillation.distillation_loss.use_task_rewards={rewards}"
+    findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
+    assert [one.severity for one in findings] == [Severity.WARNING] * told
