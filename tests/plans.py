@@ -48,7 +48,7 @@ def alone(check_id: str, made: Plan) -> Outcome:
     """A check as `--structure-only` runs it: the plan, and no machine."""
     chosen, welcome = config_only(check for check in registry().checks if check.id == check_id)
     assert chosen, f"{check_id} looks at a machine"
-    preset: dict[type, object] = {Plan: made, **welcome}
+    preset: dict[type, object] = {Plan: made, Roles: Roles(frozenset(Role), asked=False), **welcome}
     (outcome,) = examine(chosen, Gathering({}, preset, deadline_s=20.0))
     return outcome
 

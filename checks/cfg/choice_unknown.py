@@ -61,6 +61,9 @@ def _refused(plan: Plan, release: Release, choice: Choice, value: Value, word: s
 
     severity = release.severity(refuses)
     if severity is None:
+        has_own_code = _custom(plan, choice.registering(release.versions[0])) is not None
+        if word not in choice.words and not choice.span.holds(release.versions[0]) and not has_own_code:
+            yield _ignored(release, choice, value, word)
         return
     accepted = choice.accepted(release.versions[0])
     is_one = isinstance(value.value, str)
@@ -73,6 +76,18 @@ def _refused(plan: Plan, release: Release, choice: Choice, value: Value, word: s
     if custom is not None:
         severity, message = Severity.WARNING, f"{message}, or a word that {custom} adds"
     yield config_finding(message, value.location, {value.name: likely} if likely is not None else {}, severity=severity)
+
+
+def _ignored(release: Release, choice: Choice, value: Value, word: str) -> Finding:
+    """A word that no release has, of a setting that this release does not look up: another one refuses it."""
+    accepted = tuple(choice.words)
+    likely = similar_word(word, accepted)
+    return config_finding(
+        f"{value.assignment}: no release of verl has this word; expected {', '.join(accepted)}; {release.label} ignores it",
+        value.location,
+        {value.name: likely} if likely is not None else {},
+        severity=Severity.WARNING,
+    )
 
 
 def _custom(plan: Plan, keys: tuple[str, ...]) -> str | None:

@@ -3,7 +3,7 @@
 ## What it does
 Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. Addresses with
 `://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
-warning, because the GPU node may have the file. Compares the number of training tasks with `data.train_batch_size`.
+warning, because the GPU node may have the file. A run.toml without task files is an error, because `skyrl-train launch` refuses it. Compares the number of training tasks with `data.train_batch_size`.
 
 ## Why it breaks training
 The trainer opens its data after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
@@ -21,14 +21,16 @@ to read it.
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.images.needed import NeededImages
-from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
+from skyrl_doctor.plan.findings import config_finding, finding, required
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.tasks import task_violations
 
 BATCH = "data.train_batch_size"
 COMPARE = "Compare the path with the files on the node that reads it (`ls -l`): a relative path starts at the run's working directory, `~` and variables are not expanded in a quoted value, and nodes may not share this directory."
@@ -89,11 +91,17 @@ SIGNATURES = (
 )
 
 
-@check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="operator: only the user knows where the tasks are")
+@check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/tasks.py")
 def data_files_missing(
-    plan: Plan, data: DataFiles, rows: NeededImages | None, roles: Roles, host: Host
+    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles, host: Host | None
 ) -> Iterator[Finding]:
-    severity = Severity.ERROR if Role.GPU in roles or roles.asked else Severity.WARNING
+    if required(plan).is_of(RUN_CONFIG):
+        yield from _no_tasks(plan)
+    if data is None or host is None:
+        if plan.is_of(RUN_CONFIG):
+            return
+        raise NotApplicable("no data files of this run are examined")
+    severity = Severity.ERROR if roles.sees_the_run else Severity.WARNING
     for file in data.files:
         if file.wrong:
             yield _missing(plan, file, host.cwd, severity)
@@ -103,6 +111,14 @@ def data_files_missing(
     unsure = [file.unsure for file in data.files if file.unsure]
     if unsure:
         raise CouldNotLook(unsure[0])
+
+
+def _no_tasks(plan: Plan) -> Iterator[Finding]:
+    """What `skyrl-train launch` refuses."""
+    validates = plan.flag("trainer.validate_first") or (plan.integer("trainer.validate_every_steps") or 0) > 0
+    has_tasks, has_validation = (bool(plan.texts(key)) for key in KEYS)
+    for violation in task_violations(has_tasks=has_tasks, has_validation=has_validation, validates=validates):
+        yield finding(plan, violation)
 
 
 def _missing(plan: Plan, file: DataFile, cwd: str, severity: Severity) -> Finding:

@@ -4,7 +4,7 @@
 Adds the prompt to what one call may generate, and to what a whole rollout may generate, and compares both sums with
 `max_model_len`. The prompt is the 95th percentile of the dataset's own prompts if dataset and tokenizer can be read,
 otherwise the configured limit: the longest prompt. Under prime-rl, the sequence length holds prompt and response, so it
-counts only where max_tokens is larger than it.
+counts only where max_tokens is larger than it: training cuts such replies, which is a warning.
 
 ## Why it breaks training
 vLLM rejects the request. Under prime-rl and SkyRL-agent the rejection is only in the server's log, and the run hangs
@@ -27,9 +27,10 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.answers import PRIME
 from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.config.context import call_violations, trajectory_violations
+from skyrl_train.config.context import call_violations, training_violations, trajectory_violations
 from skyrl_train.contracts.violation import Violation
 
 CONTEXT = r"context (?:size|limit|length|window)\b"
@@ -144,10 +145,13 @@ BOUNDS = ("data.max_prompt_tokens", SEQUENCE)
 
 @check("CFG001", fix="skyrl_train/config/context.py")
 def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iterator[Finding]:
-    context = required(plan).integer("rollout.max_model_len")
+    trained = required(plan).integer(SEQUENCE) if plan.is_of(*PRIME) else None
+    context, calls = plan.integer("rollout.max_model_len"), plan.integer(CALL)
     if context is None:
-        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
-    calls = plan.integer(CALL)
+        if trained is None or calls is None:
+            raise NotApplicable("max_model_len is not set, so the model's own context length applies")
+        yield from _cut_in_training(plan, calls, trained)
+        return
     total_key = next((key for key in ("agent.max_response_tokens", RESPONSE) if plan.find(key)), None)
     total = plan.integer(total_key) if total_key else None
     reported = set()
@@ -165,12 +169,19 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
             is_cut = plan.is_of(VERL) and violation.key == CALL
             severity = Severity.WARNING if is_cut else None
             yield finding(plan, _where_written(plan, violation), severity=severity)
+    if calls is not None and trained is not None and not reported:
+        yield from _cut_in_training(plan, calls, trained)
     longest = plan.integer("data.max_prompt_tokens")
     if longest is None or total is None or total_key is None or reported:
         return
     for violation in trajectory_violations(
         prompt_tokens=longest, response_tokens=total, max_model_len=context, response_key=total_key
     ):
+        yield finding(plan, violation)
+
+
+def _cut_in_training(plan: Plan, calls: int, trained: int) -> Iterator[Finding]:
+    for violation in training_violations(name=plan.name(CALL), max_tokens=calls, sequence_tokens=trained):
         yield finding(plan, violation)
 
 

@@ -3,7 +3,7 @@
 ## What it does
 Compares `max_model_len` with `max_position_embeddings` of the model's config.json, including rope scaling; of a public model
 that is not on this machine, with that of its name. Without `max_model_len`, the engine takes the model's own length: then
-compares prompt and response with it, under verl and SkyRL.
+compares prompt and response with it, under verl and SkyRL; under prime-rl, the tokens of one call.
 
 ## Why it breaks training
 vLLM refuses to start; verl refuses before that. A prompt and response beyond the model's own length are refused by verl before
@@ -17,18 +17,18 @@ Lower max_model_len, or the longest response, to the model's own length, or use 
     (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from checks.cfg.shared import may_stretch, model_context
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.model_files import ModelFiles, is_path
-from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.facts.model_files import ModelFiles, by_name
+from skyrl_doctor.plan.answers import TODAYS_PRIME
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
-from skyrl_train.config.models import longest_context
 from skyrl_train.config.releases import Span
 
 CAUSE = "max_model_len exceeds the model's context"
@@ -76,14 +76,13 @@ VERL = "verl"
 PROMPT, LONGEST = "data.max_prompt_tokens", ("data.max_response_tokens", "rollout.max_tokens")
 REFUSES = Span("", "0.7.0")
 """The releases of verl that assert that prompt and response fit."""
-STRETCHES = re.compile(r"rope|hf_overrides|max_position_embeddings")
-"""Settings that may give the engine a longer context than the model's file."""
 
 
 @check("CFG005", fix="skyrl_train/config/models.py")
-def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
+def model_context_too_short(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
+    model = model or _named(required(plan))
     expected = plan.integer(KEY)
-    has, label = _context(model)
+    has, label = model_context(model)
     if expected is None:
         yield from _beyond_own_length(plan, model, has, label)
     elif expected > has:
@@ -96,33 +95,27 @@ def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
         )
 
 
-def _context(model: ModelFiles) -> tuple[int, str]:
-    """The model's context, and where it is known from. The file of a run's own may have another than the public model."""
-    if model.config is not None:
-        config, label = model.text_config, model.label
-    else:
-        from skyrl_train.memory import known_config  # only for a model that is not here
-
-        is_public = model.directory is None and not is_path(model.name)
-        found = known_config(model.name) if is_public else None
-        if found is None:
-            raise NotApplicable(f"{model.name} has no config.json on this machine")
-        inner = found.get("text_config")
-        config, label = inner if isinstance(inner, Mapping) else found, f"the public model {model.name}"
-    has = longest_context(config)
-    if has is None:
-        raise NotApplicable(f"{label} has no max_position_embeddings")
-    return has, label
+def _named(plan: Plan) -> ModelFiles:
+    """The model where no machine is examined: a path that only the job knows says nothing there."""
+    try:
+        return by_name(plan)
+    except CouldNotLook as reason:
+        raise NotApplicable(f"no machine was examined, and the model is not known: {reason}") from None
 
 
 def _beyond_own_length(plan: Plan, model: ModelFiles, has: int, label: str) -> Iterator[Finding]:
     """Prompt and response against the model's own length, which the engine takes without max_model_len."""
     key = next((key for key in LONGEST if plan.find(key)), None)
     prompt, response = plan.integer(PROMPT), plan.integer(key) if key else None
-    if key is None or prompt is None or response is None or not plan.is_of(VERL, SKYRL):
+    if key is None or response is None or not plan.is_of(VERL, SKYRL, TODAYS_PRIME):
         raise NotApplicable("max_model_len is not set, so the model's own context length applies")
-    if any(STRETCHES.search(name) and value.written for name, value in plan.own.items()):
+    if prompt is None and not plan.is_of(TODAYS_PRIME):
+        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
+    if may_stretch(plan):
         raise NotApplicable("max_model_len is not set, and a setting may stretch the model's context")
+    if prompt is None:
+        yield from _call_beyond(plan, model, has, label, key=key, calls=response)
+        return
     if prompt + response > has:
         release = plan.release
         severity = release.severity(REFUSES.holds) if release is not None and model.config is not None else None
@@ -133,5 +126,17 @@ def _beyond_own_length(plan: Plan, model: ModelFiles, has: int, label: str) -> I
             plan.place(key),
             plan.settings({key: str(has - prompt)} if has > prompt else {}),
             severity=severity or Severity.WARNING,
+            evidence=(f"{label}: max_position_embeddings",),
+        )
+
+
+def _call_beyond(plan: Plan, model: ModelFiles, has: int, label: str, *, key: str, calls: int) -> Iterator[Finding]:
+    """A call that leaves no room for any prompt, where the configuration has no prompt's length."""
+    if calls >= has:
+        yield config_finding(
+            f"{plan.name(key)} is {calls}, but {model.name} has a context of {has} tokens for prompt and reply together; "
+            f"expected less than {has}",
+            plan.place(key),
+            severity=Severity.WARNING,
             evidence=(f"{label}: max_position_embeddings",),
         )

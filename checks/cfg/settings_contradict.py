@@ -22,10 +22,12 @@ Change or remove the setting that the finding names.
 import dataclasses
 from collections.abc import Iterator
 
+from checks.cfg.shared import may_stretch, model_context
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.model_files import ModelFiles, by_name
 from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
@@ -36,6 +38,10 @@ from skyrl_doctor.plan.parallel import own_value
 from skyrl_train.config.refusals import Rule
 from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
 from skyrl_train.config.verl_refusals import RULES
+
+PROMPT, RESPONSE = "data.max_prompt_tokens", "data.max_response_tokens"
+REPLY = "data.max_response_length"
+"""verl's own key of the longest reply."""
 
 SIGNATURES = (
     Signature(
@@ -79,12 +85,16 @@ SIGNATURES = (
 
 
 @check("CFG012", fix="skyrl_train/config/verl_refusals.py")
-def settings_contradict(plan: Plan) -> Iterator[Finding]:
+def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator[Finding]:
     release = required(plan).release
     program, start = own_value(plan, OTHER_PROGRAM), command_place(plan)
 
+    longest = _longest_reply(plan, model)
+
     def own(key: str) -> object:
         found = own_value(plan, key)
+        if key == REPLY and longest is not None and found is not None and found.value > longest:
+            return longest  # CFG005 and CFG001 lower it: what else is too small is judged by that
         return None if found is None else found.value
 
     for rule in _rules(plan):
@@ -109,6 +119,19 @@ def settings_contradict(plan: Plan) -> Iterator[Finding]:
                 moves=refusal.moves,
                 severity=severity,
             )
+
+
+def _longest_reply(plan: Plan, model: ModelFiles | None) -> int | None:
+    """The longest reply that the engine's context leaves after the longest prompt, under verl; None if it is not known."""
+    try:
+        prompt, reply, context = plan.integer(PROMPT), plan.integer(RESPONSE), plan.integer("rollout.max_model_len")
+        if plan.release is None or prompt is None or reply is None:
+            return None
+        if context is None:
+            context = None if may_stretch(plan) else model_context(model or by_name(plan))[0]
+    except (NotApplicable, CouldNotLook):
+        return None
+    return context - prompt if context is not None and context > prompt else None
 
 
 def _rules(plan: Plan) -> tuple[Rule, ...]:

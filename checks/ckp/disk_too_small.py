@@ -3,7 +3,8 @@
 ## What it does
 Computes the size of one checkpoint from the model's shape (weights and Adam's two states in the master precision, and
 those of the critic). Compares the checkpoints that are kept, and one more, with the free space in their directory. A
-quota that the file system does not report is not seen.
+quota that the file system does not report is not seen. Too little for one checkpoint is an error on a GPU node and with
+`--role`, otherwise a warning, because the GPU node may have another disk.
 
 ## Why it breaks training
 A checkpoint of a fully trained 7B model takes 85 GB. The first save fails after the first steps and leaves half a
@@ -25,6 +26,7 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
 from skyrl_doctor.facts.gpu.budget import in_gib
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import at_once
@@ -88,7 +90,7 @@ EVERY, KEEP, STEPS, PLACE = (
 
 
 @check("CKP003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/contracts/checkpoints/rules.py")
-def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Iterator[Finding]:
+def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize, roles: Roles) -> Iterator[Finding]:
     every = required(plan).integer(EVERY) or 0
     if every < 1:
         raise NotApplicable(f"{plan.name(EVERY)} is {every}: no checkpoint is saved")
@@ -102,7 +104,11 @@ def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Itera
         settings = plan.settings({KEEP: str(fits)})
     several = "" if needed == one.bytes else f", and up to {count} exist at once"
     message = f"{in_gib(there.free)} are free in {there.root}, but a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; expected {in_gib(needed)} free"
-    severity = Severity.ERROR if there.free < one.bytes else Severity.WARNING
+    severity = Severity.ERROR if there.free < one.bytes and roles.sees_the_run else Severity.WARNING
     yield config_finding(
-        message, plan.place(PLACE), settings, summary="save to another disk or keep fewer", severity=severity
+        message,
+        plan.place(PLACE),
+        settings,
+        summary=f"set {plan.name(PLACE)} to a larger disk, or keep fewer checkpoints",
+        severity=severity,
     )

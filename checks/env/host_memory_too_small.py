@@ -2,8 +2,9 @@
 
 ## What it does
 Takes the smallest of the node's memory, the memory limits of the job's control groups and the job's Slurm request,
-and compares it with what the plan needs on the host: processes, offloaded weights and optimiser, a checkpoint while
-it is written, and the copies of sleeping model servers. The model's size comes from its name. Checks that Ray's
+and compares it with what the plan needs on the host: processes, weights while they are read, and what is offloaded. It is the
+figure that `skyrl-doctor budget` prints for each GPU, times the GPUs of a node; for a model that budget does not describe, a
+rougher one by the size in its name. It is an error if not even the offloaded part fits. Checks that Ray's
 object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes. On a login node it judges the
 memory that a launch requests (`slurm.trainer_memory_mib`).
 
@@ -13,8 +14,8 @@ unexpectedly". Ray sees the node's memory and not the job's, so it neither spill
 too small, Ray puts its object store on disk, and every batch goes through it.
 
 ## How to fix
-Request more (`slurm.trainer_memory_mib`, `--mem`), or use less of the host's: more nodes, or, if
-the GPU has room for the optimiser (see `skyrl-doctor budget`), no offloading of it. For models of 7B and more with offloading, 80 GB for each GPU is usual. A container gets a larger `/dev/shm` with
+Request as much as the finding names (`slurm.trainer_memory_mib`, `--mem`), or use less of the host's: more nodes, or, if
+the GPU has room for the optimiser (see `skyrl-doctor budget`), no offloading of it. A container gets a larger `/dev/shm` with
 `--shm-size`.
 
 ## Example
@@ -32,17 +33,11 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.memory import GIB, SHM, Ceiling, HostMemory
+from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.ray_start import ray_start
+from skyrl_doctor.host_need import host_need
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.training import training_of
-from skyrl_train.node.host_memory import (
-    SMALL_GIB,
-    host_memory_need_gib,
-    memory_to_ask_gib,
-    ray_refuses_slow_store,
-    ray_store_bytes,
-    resident_gib,
-)
+from skyrl_train.node.host_memory import SMALL_GIB, memory_to_ask_gib, ray_refuses_slow_store, ray_store_bytes
 
 RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
 CAUSE = "the job used more host memory than it was given"
@@ -167,42 +162,41 @@ TOPIC = Signature(
 )
 
 OWN = "run-config"
+SBATCH = "#SBATCH "
 TRAINER_MEMORY, RUNTIME_MEMORY = "slurm.trainer_memory_mib", "slurm.runtime_memory_mib"
 
 
 @check("ENV007", fix="skyrl_train/node/host_memory.py")
-def host_memory_too_small(memory: HostMemory, plan: Plan, roles: Roles, environ: Environ) -> Iterator[Finding]:
+def host_memory_too_small(
+    memory: HostMemory, plan: Plan, roles: Roles, environ: Environ, model: ModelFiles | None = None
+) -> Iterator[Finding]:
     if Role.GPU in roles:
-        yield from _trainer(memory.ceiling, plan)
+        yield from _trainer(memory.ceiling, plan, model)
         yield from _object_store(memory, plan, environ)
         return
     asked = plan.integer(TRAINER_MEMORY) if Role.LOGIN in roles and plan.is_of(OWN) else None
     if asked:  # the request of a launch; the login node's own memory is not the job's
-        yield from _trainer(Ceiling(asked << 20, f"{TRAINER_MEMORY} = {asked}"), plan, job="the trainer job requests")
+        requested = Ceiling(asked << 20, f"{TRAINER_MEMORY} = {asked}")
+        yield from _trainer(requested, plan, model, job="the trainer job requests")
     if Role.RUNTIME in roles:
         yield from _sandboxes(memory.ceiling, plan)
     elif not asked:
         raise NotApplicable("a login node does not train, and no configuration of ours names the memory of a job")
 
 
-def _trainer(ceiling: Ceiling, plan: Plan, *, job: str = "this job has") -> Iterator[Finding]:
+def _trainer(ceiling: Ceiling, plan: Plan, model: ModelFiles | None, *, job: str = "this job has") -> Iterator[Finding]:
     seen = f"{job} {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-    run = training_of(plan)
-    if run is None:
+    need = host_need(plan, model)
+    if need is None:
         if ceiling.gib < SMALL_GIB:
             expected = f"expected {SMALL_GIB:g} GiB or more, because only toy models train with less"
             yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
         return
-    terms = host_memory_need_gib(run)
-    need = sum(terms.values())
-    if ceiling.gib >= need:
+    if ceiling.gib >= need.gib:
         return
-    expected = (
-        f"expected about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
-    )
-    severity = Severity.ERROR if ceiling.gib < resident_gib(run) else Severity.WARNING
-    evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in terms.items())
-    yield _finding(f"{seen}; {expected}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
+    severity = Severity.ERROR if ceiling.gib < need.resident_gib else Severity.WARNING
+    evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in need.terms.items())
+    yield _finding(f"{seen}; expected {need}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(need.gib), evidence)
 
 
 def _object_store(memory: HostMemory, plan: Plan, environ: Environ) -> Iterator[Finding]:
@@ -241,7 +235,10 @@ def _sandboxes(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
 def _finding(
     message: str, severity: Severity, plan: Plan, key: str, gib: int, evidence: tuple[str, ...] = ()
 ) -> Finding:
-    has_key = plan.find(key) is not None
+    found = plan.find(key)
+    has_key, size = found is not None, str(gib * 1024)
+    if found is not None and found.own.startswith(SBATCH):
+        size = f"{gib}G"  # without a unit it would be in MiB
     return Finding(
         message=message,
         severity=severity,
@@ -251,6 +248,6 @@ def _finding(
             kind=RemedyKind.FIX_CONFIG,
             summary="request more memory from Slurm",
             commands=() if has_key else (f"sbatch --mem={gib}G …",),
-            settings=plan.settings({key: str(gib * 1024)}) if has_key else {},
+            settings=plan.settings({key: size}) if has_key else {},
         ),
     )

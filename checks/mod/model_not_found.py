@@ -3,7 +3,8 @@
 ## What it does
 Looks for config.json and a tokenizer in the directory, or in the snapshot in the hub's cache. It never uses the
 network. A name that is not in the cache is a warning if the job may still download it, and an error if the hub is
-turned off or the name is invalid.
+turned off or the name is invalid. A missing directory is an error on a GPU node and with `--role`, otherwise a warning,
+because the GPU node may have it (as CFG007 of data files).
 
 ## Why it breaks training
 The run ends when it loads the model, on a node without network only after minutes of retries.
@@ -22,6 +23,7 @@ from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
@@ -117,19 +119,21 @@ KEY = "model.path"
 
 
 @check("MOD003", fix="skyrl_train/config/models.py")
-def model_not_found(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
+def model_not_found(plan: Plan, model: ModelFiles, roles: Roles) -> Iterator[Finding]:
     if model.directory is None:
-        yield _absent(plan, model)
+        yield _absent(plan, model, roles)
     elif model.config is None:
         yield _finding(plan, model, f"{model.directory} has no readable config.json; expected a model directory")
     elif not model.has_tokenizer and plan.find("model.tokenizer") is None:
         yield _finding(plan, model, f"{model.directory} has no tokenizer; expected tokenizer.json next to config.json")
 
 
-def _absent(plan: Plan, model: ModelFiles) -> Finding:
+def _absent(plan: Plan, model: ModelFiles, roles: Roles) -> Finding:
     where = " or ".join(model.searched) or "no cache: HOME is not set"
     if model.is_local:
-        return _finding(plan, model, f"{model.searched[0]} does not exist; expected a model directory")
+        severity = Severity.ERROR if roles.sees_the_run else Severity.WARNING
+        message = f"{model.searched[0]} does not exist; expected a model directory"
+        return _finding(plan, model, message, severity=severity)
     if not is_hub_id(model.name):
         return _finding(plan, model, f"{model.name!r} is neither a directory nor a valid name on the hub")
     if model.offline:

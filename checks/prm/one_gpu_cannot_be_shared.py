@@ -31,8 +31,11 @@ def one_gpu_cannot_be_shared(plan: Plan) -> Iterator[Finding]:
     available = plan.integer("slurm.gpus_per_node")
     if available is None or inference + trainer <= available:
         return
+    places, total = [plan.name(key) for key in KEYS], plan.name("slurm.gpus_per_node")
+    fits = available - trainer
+    fewer = f"use {places[0]} = {fits}, or set" if fits > 0 else "set"
     yield config_finding(
         f"{inference} GPU(s) for inference + {trainer} for the trainer = {inference + trainer}, but the node has {available}; expected at least {inference + trainer}",
         plan.place("slurm.gpus_per_node"),
-        plan.settings({"slurm.gpus_per_node": str(inference + trainer)}),
+        summary=f"{fewer} {total} to the number of your nodes, if they have {inference + trainer} or more",
     )

@@ -1,7 +1,7 @@
 """The `#SBATCH` lines ask for less than the run uses, start it more than once, or end it too early.
 
 ## What it does
-Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses, and `--mem` with an estimate of what it needs.
+Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses, and `--mem` with the host memory that `skyrl-doctor budget` estimates (ENV007).
 Reports a driver that `srun` starts once for each task, and a `--signal` that ends the run early. Notes a time limit in a
 run that never saves a checkpoint.
 
@@ -24,18 +24,18 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.host_need import host_need
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_integer, own_value
-from skyrl_doctor.plan.training import training_of
 from skyrl_train.config.job_size import gpus_of_job
 from skyrl_train.config.walltime import minutes, parse_signal
-from skyrl_train.node.host_memory import host_memory_need_gib
+from skyrl_train.node.host_memory import memory_to_ask_gib
 
 PREFIX = "#SBATCH "
 MIB_PER_GIB = 1024
-FAR_LESS = 0.8
 NODES, GPUS, ROLLOUT_GPUS = "slurm.nodes", "slurm.gpus_per_node", "deployment.inference_gpus"
 _PER_NODE = ("--gpus-per-node", "--gres")
 _NODES = ("--nodes", "-N")
@@ -45,18 +45,19 @@ _IGNORED = ("CHLD", "CONT", "URG", "WINCH")
 
 
 @check("SLM005", fix="skyrl_train/config/job_size.py")
-def job_asks_for_less(plan: Plan) -> Iterator[Finding]:
+def job_asks_for_less(plan: Plan, model: ModelFiles | None = None) -> Iterator[Finding]:
     if not any(key.startswith(PREFIX) for key in required(plan).own):
         raise NotApplicable("no #SBATCH lines of this run were found")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS)
     asked_nodes = _first(plan, _NODES)
     if asked_nodes is not None and asked_nodes[1] < nodes and not _is_sbatch(plan, NODES):
         option, count = asked_nodes
-        yield _less(plan, option, f"{count} node{_s(count)}", f"{nodes} ({plan.name(NODES)})", str(nodes))
+        instead = f"{plan.name(NODES)} = {count}"
+        yield _less(plan, option, f"{count} node{_s(count)}", f"{nodes} ({plan.name(NODES)})", str(nodes), instead)
         return
     if gpus is not None and not _is_sbatch(plan, GPUS):
         yield from _fewer_gpus(plan, asked_nodes[1] if asked_nodes else nodes, nodes * gpus)
-    yield from _less_memory(plan)
+    yield from _less_memory(plan, model)
     yield from _fewer_tasks(plan, asked_nodes, nodes)
     yield from _started_twice(plan, nodes)
     yield from _signalled(plan)
@@ -76,20 +77,26 @@ def _fewer_gpus(plan: Plan, job_nodes: int, trained: int) -> Iterator[Finding]:
         return
     option, expected = (per_node[0], math.ceil(used / nodes)) if per_node else ("--gpus", used)
     keys = f"{plan.name(GPUS)}, {own.name}" if own is not None and rollout else plan.name(GPUS)
-    yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected))
+    each, left = divmod(asked, plan.integer(NODES) or 1)
+    instead = f"{plan.name(GPUS)} = {each}" if each and not left and not rollout else ""
+    yield _less(plan, option, f"{asked} GPU{_s(asked)}", f"{used} ({keys})", str(expected), instead)
 
 
-def _less_memory(plan: Plan) -> Iterator[Finding]:
-    """Far less than an estimate: it only warns."""
-    asked, run = plan.values.get("slurm.trainer_memory_mib"), training_of(plan)
-    if asked is None or asked.unknown or not asked.own.startswith(PREFIX) or run is None:
+def _less_memory(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
+    """Less than `budget` estimates. It is an error if not even what is offloaded fits."""
+    asked = plan.values.get("slurm.trainer_memory_mib")
+    if asked is None or asked.unknown or not asked.own.startswith(PREFIX):
         return
-    need = sum(host_memory_need_gib(run).values())
-    if asked.value >= need * MIB_PER_GIB * FAR_LESS:
+    need, gib = host_need(plan, model), asked.value / MIB_PER_GIB
+    if need is None or gib >= need.gib:
         return
-    model = f"{run.billions:g}B parameters on {run.ranks} GPU{_s(run.ranks)}"
-    message = f"the job asks for {asked.value / MIB_PER_GIB:g} GiB of each node's memory; expected about {need:.0f} GiB for {model} (ENV007)"
-    yield config_finding(message, asked.location, severity=Severity.WARNING, summary=f"ask for {need:.0f} GiB or more")
+    yield config_finding(
+        f"the job asks for {gib:g} GiB of host memory on each node; expected {need}",
+        asked.location,
+        {_where(asked.location): f"{memory_to_ask_gib(need.gib)}G"},
+        severity=Severity.ERROR if gib < need.resident_gib else Severity.WARNING,
+        evidence=tuple(f"{name}: {size:.1f} GiB" for name, size in need.terms.items()),
+    )
 
 
 def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Iterator[Finding]:
@@ -154,11 +161,14 @@ def _is_sbatch(plan: Plan, key: str) -> bool:
     return plan.values[key].own.startswith(PREFIX) if key in plan.values else True
 
 
-def _less(plan: Plan, option: str, asked: str, used: str, expected: str) -> Finding:
+def _less(plan: Plan, option: str, asked: str, used: str, expected: str, instead: str) -> Finding:
+    """Only the user knows whether the nodes have more, so the options of the job are never written."""
     location = plan.own[f"{PREFIX}{option}"].location
     name = _where(location)
+    more = f"{name}={_with_type(plan, option, expected)}"
     message = f"the job asks for {asked}, but the run uses {used}; expected {expected} in {name}"
-    return config_finding(message, location, {name: _with_type(plan, option, expected)})
+    summary = f"set {more}, or {instead}" if instead else f"set {more}, or use fewer"
+    return config_finding(message, location, summary=summary)
 
 
 def _where(location: Location | None) -> str:

@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_structure_only(parser)
     parser.epilog = (
         "edit: the diff contains the change. safe: it changes nothing outside this job. by hand: you make the change. "
-        "note: nothing to do if it is as you expect. "
+        "note: worth knowing; nothing fails. "
         "Exit status: 0 nothing to fix, or --apply fixed everything; 1 a finding remains; 2 bad input, or a check could "
         "not run."
     )
@@ -58,11 +58,12 @@ def run(args: argparse.Namespace) -> int:
     report = examine(machine_of(args), LocalMachine(), options_of(args))
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
     failed.sort(key=_severity, reverse=True)
+    listed = [outcome for outcome in failed if any(map(_has_remedy, outcome.findings))]
     made = _repaired(args, failed)
-    for outcome in failed:
+    for outcome in listed:
         print_lines(_finding_lines(outcome, made))
     unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
-    if not failed:
+    if not listed:
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
         print_line(f"nothing to fix{not_known}")
         return NOT_EXAMINED if unseen else 0
@@ -79,6 +80,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _severity(outcome: "Outcome") -> "Severity":
     return max(finding.severity for finding in outcome.findings)
+
+
+def _has_remedy(finding: "Finding") -> bool:
+    """False of a note on a value that needs no action."""
+    from skyrl_doctor.core.model import UNKNOWN_VALUE, Severity
+
+    needs_none = finding.remedy is not None and finding.remedy.summary == UNKNOWN_VALUE
+    return finding.severity > Severity.INFO or not needs_none
 
 
 def _is_to_fix(outcome: "Outcome") -> bool:
@@ -124,7 +133,7 @@ def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
     from skyrl_doctor.report.lines import location_text, prompt
 
     yield f"{outcome.id} {outcome.slug} ({_severity(outcome).word})"
-    for finding in outcome.findings:
+    for finding in filter(_has_remedy, outcome.findings):
         place = f"{location_text(finding.location)}: " if finding.location else ""
         yield from fitted([f"  {place}{finding.message}"], limit())
         remedy = finding.remedy

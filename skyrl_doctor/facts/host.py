@@ -34,6 +34,11 @@ class Roles:
     def __contains__(self, role: object) -> bool:
         return role in self.roles
 
+    @property
+    def sees_the_run(self) -> bool:
+        """Whether a path that is missing here is missing for the run: a GPU node may have other drives than a laptop."""
+        return self.asked or Role.GPU in self.roles
+
 
 @probe(limit_s=2.0)
 def host(machine: Machine) -> Host:

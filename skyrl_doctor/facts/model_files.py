@@ -92,6 +92,14 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     return files_of(machine, name, {**environ, **_workers(plan)})
 
 
+def by_name(plan: Plan) -> ModelFiles:
+    """The plan's model where no machine is examined: its name alone."""
+    name = plan.text(MODEL_KEY)
+    if name is None:
+        raise NotApplicable("no configuration names a model")
+    return ModelFiles(name=name, is_local=False, directory=None, config=None, has_tokenizer=False, searched=())
+
+
 def files_of(machine: Machine, name: str, variables: Mapping[str, str]) -> ModelFiles:
     """The files of a model: a path, or a name in the hub's cache."""
     places = [_local(name, variables)] if is_path(name) else _snapshots(machine, name, variables)

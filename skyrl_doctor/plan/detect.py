@@ -20,6 +20,9 @@ _SUFFIXES = {
     ".py": PYTHON,
     **dict.fromkeys((".sh", ".bash", ".conf", ".sbatch", ".slurm", ".env"), SHELL),
 }
+_LOGS = (".log", ".out", ".err")
+_OF_A_LOG = re.compile(r"^(?:\x1b\[\d+m)?\((?:\w+ )?pid=\d+|^Traceback \(most recent call last\):\s*$", re.MULTILINE)
+"""Ray's mark of a line of a worker, and the begin of a Python error: no configuration has one at the start of a line."""
 _CALL = re.compile(r"(?:^|\s)(?:-m\s+[\w.]+|[\w./-]+\.py|torchrun|uv\s+run)(?:\s|$)")
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=", re.MULTILINE)
 _TOML_HEADER = re.compile(r"^\s*\[\[?[\w\"'.\- ]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
@@ -36,7 +39,12 @@ def detect_format(source: Source) -> str:
     first = text.partition("\n")[0]
     if first.startswith("#!") and source.suffix not in (".toml", ".yaml", ".yml"):
         return PYTHON if "python" in first else SHELL
-    return _SUFFIXES.get(source.suffix) or _guess(source)
+    known = _SUFFIXES.get(source.suffix)
+    if known is None and (source.suffix in _LOGS or _OF_A_LOG.search(text)):
+        raise UsageError(
+            f"target {source.file}: a log, not a configuration; `skyrl-doctor diagnose {source.file}` finds its cause"
+        )
+    return known or _guess(source)
 
 
 def _guess(source: Source) -> str:

@@ -87,7 +87,7 @@ class Release:
         if not taken:
             return ""
         named = taken[0] if len(taken) == 1 else f"{taken[-1]} to {taken[0]}"
-        return f"; {named} {'takes' if len(taken) == 1 else 'take'} it"
+        return f" (verl {named} {'accepts' if len(taken) == 1 else 'accept'} it)"
 
 
 @record

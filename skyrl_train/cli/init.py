@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.gpus is not None and args.gpus < 1:
         raise UsageError(f"--gpus is {args.gpus}; give a whole number from 1")
+    _refuse_missing(args.sources, args.tasks)
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} exists; pass --force to overwrite it, or another FILE")
     made = _translated(args) if args.sources else Translated(_answers(args))
@@ -65,6 +66,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_missing(sources: list[str], tasks: str | None) -> None:
+    """What the user named is looked for first: an existing FILE is no news if the source is mistyped."""
+    from skyrl_train.contracts.errors import UsageError
+
+    missing = next((source for source in sources if not os.path.exists(source)), None)
+    if missing is not None:
+        raise UsageError(f"target {missing}: no such file or directory")
+    if tasks is not None and "://" not in tasks and not os.path.isfile(os.path.expanduser(tasks)):
+        raise UsageError(f"--tasks {tasks}: no such file; write it with `skyrl-train data convert`")
+
+
 def _text(args: argparse.Namespace, made: "Translated") -> str:
     """The file: what makes it another run stands first, the rest of what is missing last."""
     from skyrl_train.config.template import written
@@ -80,10 +92,12 @@ def _text(args: argparse.Namespace, made: "Translated") -> str:
 
 def _translated(args: argparse.Namespace) -> "Translated":
     """The settings of another framework's configuration, as the doctor reads it."""
+    from skyrl_train.config.other_names import with_our_names
     from skyrl_train.config.translate import Read, Translated, translate
 
     found = _read_by_doctor(args.sources)
     read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
+    read, others = with_our_names(found["dialect"], read, others)
     if found["dialect"].startswith(OTHER_LAYOUT):
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
         read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in GPUS))
@@ -95,7 +109,7 @@ def _translated(args: argparse.Namespace) -> "Translated":
     settled = tuple(f"{one.name} = " for one in read if one.setting in given)
     problems = (text for text in found["problems"] if not text.startswith(settled))
     unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in made.left))
-    left = made.left + tuple(f"problem of the source: {text}" for text in unsaid)
+    left = made.left + tuple(f"could not be translated: {text}" for text in unsaid)
     return Translated(values, made.changes, left)
 
 

@@ -77,6 +77,17 @@ def trajectory_violations(
     )
 
 
+def training_violations(*, name: str, max_tokens: int, sequence_tokens: int) -> Iterator[Violation]:
+    """A reply that may be longer than what the trainer takes of prompt and reply together: prime-rl cuts the rest."""
+    if max_tokens > sequence_tokens:
+        yield Violation(
+            key="rollout.max_tokens",
+            message=f"{name} is {max_tokens}, but training takes at most {sequence_tokens} tokens of prompt and reply together and cuts the rest; lower it to {sequence_tokens} less the length of a prompt, or raise the sequence length",
+            settings={},
+            fatal=False,
+        )
+
+
 def note_is_always_on(*, response_tokens: int, note_tokens: int) -> bool:  # FIX(AGT020)
     """Whether the note that few tokens are left would appear in the first turn already."""
     return response_tokens - note_tokens <= 0

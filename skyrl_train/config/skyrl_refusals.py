@@ -5,6 +5,7 @@ model alone is unset in every version.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import prod
 
 from skyrl_train.config.dialect import PRIME_NODE_GPUS
@@ -17,6 +18,9 @@ OLD_ENGINES, OLD_ENGINE = "generator.num_inference_engines", "generator.inferenc
 STRATEGIES = ("fsdp", "fsdp2", "megatron", "deepspeed")
 ESTIMATORS = ("grpo", "rloo", "gae", "reinforce++", "maxrl")
 """The words that any version of SkyRL has."""
+USUAL_ROLLOUTS = 8
+LONE_IS_ZERO = ("grpo", "max_rl")
+"""The algorithms of prime-rl that learn from nothing but the difference to the mean."""
 ENGINE, STEPS = "generator.inference_engine", "generator.step_wise_trajectories"
 
 
@@ -147,17 +151,54 @@ def _prime_tensor(own: Own) -> Iterator[Refusal]:
 
 
 def _prime_gpus(own: Own) -> Iterator[Refusal]:
-    """prime-rl adds the GPUs before it looks at the node: `deployment.gpus_per_node` is 8 where it is not written."""
+    """prime-rl adds the GPUs before it looks at the node: `deployment.gpus_per_node` is 8 where it is not written. Only the
+    user knows the node, so no number is written there."""
     key, written = "deployment.gpus_per_node", own("deployment.gpus_per_node")
-    train, infer = (_whole(own(f"deployment.{name}")) for name in ("num_train_gpus", "num_infer_gpus"))
+    infer_key = "deployment.num_infer_gpus"
+    train, infer = (_whole(own(name)) for name in ("deployment.num_train_gpus", infer_key))
     if train is None or infer is None or written is not None or own("deployment.type") not in (None, "single_node"):
         return
     if train + infer > PRIME_NODE_GPUS:
+        fits = PRIME_NODE_GPUS - train
+        fewer = f"use {infer_key} = {fits}, or " if fits > 0 else ""
         yield Refusal(
-            key=key,
-            message=f"deployment.num_train_gpus {train} + deployment.num_infer_gpus {infer} = {train + infer}, but {key} is not set, and prime-rl takes {PRIME_NODE_GPUS}; set it to the node's number",
-            settings={key: str(train + infer)},
+            key=infer_key,
+            message=f"deployment.num_train_gpus {train} + {infer_key} {infer} = {train + infer} GPUs, more than the {PRIME_NODE_GPUS} of a node that prime-rl expects; {fewer}set {key} if your nodes have more",
         )
+
+
+def _prime_lone(own: Own, *, agents: Callable[[int], bool]) -> Iterator[Refusal]:
+    """The advantage is the reward minus the mean of the prompt's rollouts, which is 0 for a single one.
+
+    A rollout of several agents that learn has several rewards. An environment may have agents that its table does not name.
+    """
+    sources, shared = own("orchestrator.train.source"), "orchestrator.group_size"
+    for number, source in enumerate(sources if isinstance(sources, list) else ()):
+        if not isinstance(source, dict):
+            continue
+        table = f"orchestrator.train.source[{number}]"
+        key = f"{table}.group_size" if "group_size" in source else shared
+        algorithm = own(f"{table}.algo.type") or own("orchestrator.algo.type") or "grpo"
+        if own(key) == 1 and algorithm in LONE_IS_ZERO and agents(_agents(source.get("env"))):
+            size = _group_size(own("orchestrator.batch_size"))
+            yield Refusal(
+                key=key,
+                message=f"{key} = 1, and {algorithm} subtracts the mean reward of a prompt's rollouts: with one rollout every advantage is 0, so nothing is learned; use 2 or more, such as {size}",
+                settings={key: str(size)},
+            )
+            return
+
+
+def _agents(environment: object) -> int:
+    """The agents that the table of an environment names: tables with a harness or a runtime."""
+    tables = environment.values() if isinstance(environment, dict) else ()
+    return sum(isinstance(table, dict) and bool({"harness", "runtime"} & set(table)) for table in tables)
+
+
+def _group_size(batch: object) -> int:
+    """The usual number of rollouts of a prompt, or a smaller one that divides the batch of rollouts."""
+    divides = [size for size in (8, 4, 2) if (_whole(batch) or 0) % size == 0]
+    return divides[0] if divides else USUAL_ROLLOUTS
 
 
 def _prime_nodes(own: Own) -> Iterator[Refusal]:
@@ -186,6 +227,18 @@ def _prime_cache(own: Own) -> Iterator[Refusal]:
         )
 
 
+def _lone_rollout(own: Own) -> Iterator[Refusal]:
+    """SkyRL takes the reward itself for the advantage of a single rollout; its rloo takes 0."""
+    key, estimator = "generator.n_samples_per_prompt", own(f"{ALGORITHM}.advantage_estimator") or "grpo"
+    if own(key) == 1 and estimator in ("grpo", "maxrl", "rloo"):
+        ends = "every advantage is 0" if estimator == "rloo" else "the advantage is the reward itself"
+        yield Refusal(
+            key=key,
+            message=f"{key} = 1: with one rollout of a prompt {estimator} has nothing to compare it with, and {ends}; use 2 or more, such as {USUAL_ROLLOUTS}",
+            settings={key: str(USUAL_ROLLOUTS)},
+        )
+
+
 def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -194,6 +247,7 @@ def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:
     return Rule(reads, judge)
 
 
+_LONE_READS = ("orchestrator.train.source", "orchestrator.group_size", "orchestrator.algo.type")
 SKYRL_RULES = (
     _rule(_kl),
     _rule(_critic, "trainer.critic.model.path"),
@@ -218,6 +272,7 @@ SKYRL_RULES = (
         *(f"{before}{name}_parallel_size" for before in (f"{ENGINE}.", OLD_ENGINE) for name in ("pipeline", "data")),
         f"{PLACEMENT}.policy_num_nodes",
     ),
+    Rule((f"{ALGORITHM}.advantage_estimator",), _lone_rollout, is_certain=False),
 )
 PRIME_RULES = (
     _rule(_prime_tensor, "deployment.type"),
@@ -228,6 +283,8 @@ PRIME_RULES = (
         "deployment.num_train_gpus",
         "deployment.num_infer_gpus",
     ),
+    Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 1)),
+    Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 0), is_certain=False),
     Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
     _rule(_prime_resume),
     _rule(_prime_cache),

@@ -34,10 +34,14 @@ _REASONS = {
 """Why a run.toml has no such value."""
 _CHANGES = re.compile(
     r"(?:^|\.)(?:lr|learning_rate|strategy|model_engine|engine|megatron|optim\.type|\w*nodes|\w*gpus\w*|\w*gpu_ids|\w*parallel\w*"
-    r"|dp|tp|pp|cp|ep|\w*reward\w*(?!\.num_workers$)|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|(?<!eval\.)env\[\d+\]|env_class|\w*_files|\w*seq_len|(?:train_)?batch_size)"
+    r"|dp|tp|pp|cp|ep|\w*reward\w*(?!\.num_workers$)|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|(?<!eval\.)env\[\d+\]|env_class|\w*_files|\w*seq_len|(?:train_)?batch_size"
+    r"|\w*kl_\w*|resume\w*|\w*clip\w*|\w*entropy\w*|\w*epochs\w*|(?<!eval_sampling_params\.)(?<!val_kwargs\.)temperature"
+    r"|(?<!eval_)n_samples_per_prompt|eval_interval|eval_before_train|test_freq|val_before_train)"
     r"(?:$|[.\[])"
 )
-"""Names of settings without which the run is another one: engine, GPUs, parallelism, learning rate, data, reward."""
+"""Names of settings without which the run is another one: engine, GPUs, parallelism, learning rate, loss, data, reward, resume
+and validation."""
+_OF_A_CRITIC = re.compile(r"(?:^|[._])critic(?:[._]|$)")
 
 
 @record
@@ -74,9 +78,11 @@ class _Left:
     one: Read
     why: str
 
-    @property
-    def changes_the_run(self) -> bool:
-        return not self.one.is_default and any(_CHANGES.search(name) for name in (self.one.setting, self.one.name))
+    def changes_the_run(self, *, has_critic: bool) -> bool:
+        names = (self.one.setting, self.one.name)
+        if not has_critic and any(_OF_A_CRITIC.search(name) for name in names):
+            return False
+        return not self.one.is_default and any(_CHANGES.search(name) for name in names)
 
     def __str__(self) -> str:
         place = self.one.place or "default of the source"
@@ -106,15 +112,17 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     values, refused = _accepted(_with_own_places(values))
     sources = {one.setting: one for one in (*derived, *read)}
     refusals = [_Left(sources[key], _REASONS.get(key, why)) for key, why in refused.items() if key in sources]
-    left += [one for one in refusals if one.one.place or one.changes_the_run]
+    left += [one for one in refusals if one.one.place or one.changes_the_run(has_critic=has_critic)]
     kept = {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}
     variables = {key.removeprefix(_ENV): value for key, value in values.items() if key.startswith(_ENV)}
     changes = [
-        str(one) for one in sorted(left, key=lambda one: one.why not in _REASONS.values()) if one.changes_the_run
+        str(one)
+        for one in sorted(left, key=lambda one: one.why not in _REASONS.values())
+        if one.changes_the_run(has_critic=has_critic)
     ]
     if not values.get(_TASKS):
         changes.append(f"{_TASKS} is not set: the source names no file of tasks; pass --tasks FILE")
-    rest = tuple(str(one) for one in left if not one.changes_the_run)
+    rest = tuple(str(one) for one in left if not one.changes_the_run(has_critic=has_critic))
     return Translated({**kept, **({"env": variables} if variables else {})}, tuple(changes), rest)
 
 
@@ -162,7 +170,7 @@ def _untranslated(one: Read) -> str:
     """A setting that the doctor does not know under this name may still have its like in a run.toml."""
     last = one.name.rpartition(".")[2]
     like = [ours.key for ours in settings() if ours.key.rpartition(".")[2] == last]
-    return f"not translated; compare {like[0]}" if len(like) == 1 else "not translated"
+    return f"not translated; check {like[0]}, which has its default" if len(like) == 1 else "not translated"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:

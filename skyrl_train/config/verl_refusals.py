@@ -16,6 +16,8 @@ M, C, REF, RM = "actor_rollout_ref.model", "critic", "actor_rollout_ref.ref", "r
 DYNAMIC = f"{A}.use_dynamic_bsz"
 VLLM_MAX_LORA_RANK = 512
 COMPARES_ROLLOUTS = ("grpo", "grpo_vectorized", "rloo", "rloo_vectorized", "opo", "gdpo")
+USUAL_ROLLOUTS = 8
+TASK_REWARDS = "distillation.distillation_loss.use_task_rewards"
 _SERVED = ("vllm", "sglang", "trtllm")
 
 
@@ -293,10 +295,13 @@ def _samples_per_worker(own: Own) -> Iterator[Refusal]:
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
     """verl then takes the reward itself for the advantage: nothing is compared."""
     estimator, key = own(f"{ALGORITHM}.adv_estimator"), f"{R}.n"
+    if own("distillation.enabled") is True and own(TASK_REWARDS) is False:
+        return  # a teacher takes the place of the reward
     if estimator in COMPARES_ROLLOUTS and own(key) == 1:
         yield Refusal(
             key=key,
-            message=f"{key} = 1, but {ALGORITHM}.adv_estimator = {estimator} compares the rollouts of a prompt; expected 2 or more",
+            message=f"{key} = 1: with one rollout of a prompt {estimator} has nothing to compare it with, and takes the reward itself; use 2 or more, such as {USUAL_ROLLOUTS}",
+            settings={key: str(USUAL_ROLLOUTS)},
         )
 
 

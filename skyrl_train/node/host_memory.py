@@ -3,6 +3,7 @@
 P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2·B·P.
 """
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -17,9 +18,6 @@ OBJECT_STORE_GIB = 2.0
 """For the rollouts of a step in Ray's object store, with a margin."""
 SMALL_GIB = 16.0
 """With less memory only a toy model can be trained."""
-LARGE_BILLIONS = 7
-ADVISED_GIB_PER_GPU = 80
-"""The usual memory for each GPU when such models are trained with off-loading."""
 
 # Ray's constants, from its _private/ray_constants.py and utils.py
 _STORE_MOST = 200 * 10**9
@@ -60,11 +58,9 @@ def host_memory_need_gib(run: Training) -> dict[str, float]:
     return {name: gib for name, gib in terms.items() if gib}
 
 
-def memory_to_ask_gib(run: Training) -> int:
-    """The memory to request for one node: what it needs, or the usual amount for large models with off-loading."""
-    need = int(sum(host_memory_need_gib(run).values())) + 1
-    is_advised = run.billions >= LARGE_BILLIONS and resident_gib(run) > 0
-    return max(need, ADVISED_GIB_PER_GPU * run.ranks if is_advised else 0)  # FIX(ENV007)
+def memory_to_ask_gib(need: float) -> int:  # FIX(ENV007)
+    """The memory to request for one node: whole GiB, no less than what it needs."""
+    return math.ceil(need)
 
 
 def resident_gib(run: Training) -> float:

@@ -7,7 +7,7 @@ from skyrl_doctor.core.model import UNKNOWN_VALUE, Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Problem, Release, Value
 from skyrl_doctor.plan.syntax.leaf import Leaf
-from skyrl_doctor.plan.syntax.shell_values import NOT_BEFORE_IT_RUNS
+from skyrl_doctor.plan.syntax.shell_values import NOT_BEFORE_IT_RUNS, ON_A_BRANCH
 
 
 @record(kw_only=True)
@@ -59,14 +59,16 @@ def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:
 
 
 def unknown_values(values: Iterable[Value]) -> Iterator[Problem]:
-    """A problem for each written value that is unknown; a note if the running script makes it, as a name with the date."""
+    """A problem for each written value that is unknown. It is a note if the value shown is the likely one, or if the running
+    script makes it, as a name with the date: checks that need it say that they could not look."""
     for value in values:
         if value.unknown and value.location is not None:
+            assumed = ", which is taken to hold" if value.unknown.startswith(ON_A_BRANCH) else ""
             yield Problem(
-                message=f"{value.name} = {value.value}: {value.unknown}",
+                message=f"{value.name} = {value.value}: {value.unknown}{assumed}",
                 location=value.location,
                 fatal=False,
-                is_note=value.unknown == NOT_BEFORE_IT_RUNS,
+                is_note=bool(assumed) or value.unknown == NOT_BEFORE_IT_RUNS,
                 remedy=UNKNOWN_VALUE,
             )
 

@@ -9,7 +9,7 @@ from skyrl_doctor.plan.syntax.shell_branches import Arm, arms_of_case, arms_of_i
 from skyrl_doctor.plan.syntax.shell_conditions import decide
 from skyrl_doctor.plan.syntax.shell_patterns import matches
 from skyrl_doctor.plan.syntax.shell_shared import MOST_ROUNDS, Follower, LeaveError
-from skyrl_doctor.plan.syntax.shell_values import text_of, unknown_of
+from skyrl_doctor.plan.syntax.shell_values import ON_A_BRANCH, text_of, unknown_of
 
 T = TypeVar("T")
 Decided = Callable[[Arm], tuple[bool | None, bool]]
@@ -59,7 +59,7 @@ class Flow:
 
         If conditions are not known, the default arm is followed, unless another arm alone starts a training.
         """
-        why = f"depends on the {kind} in line {self._runner.text.line(node)}"
+        why = f"{ON_A_BRANCH}{kind} in line {self._runner.text.line(node)}"
         unclear: list[Arm] = []
         for arm in arms:
             is_true, is_certain = decided(arm)
@@ -173,7 +173,7 @@ class Flow:
             return second if goes_on else None
         if goes_on:
             return self._status([right], in_condition=False)
-        with self._runner.assigner.depending(f"depends on the condition in line {self._runner.text.line(node)}"):
+        with self._runner.assigner.depending(f"{ON_A_BRANCH}condition in line {self._runner.text.line(node)}"):
             self._runner.statement(right)
         return None
 
@@ -224,7 +224,7 @@ class Flow:
             if holds is False or body is None:
                 return
             if holds is None:
-                with self._runner.assigner.depending(f"depends on the loop in line {self._runner.text.line(node)}"):
+                with self._runner.assigner.depending(f"{ON_A_BRANCH}loop in line {self._runner.text.line(node)}"):
                     self._round(body)
                 return
             if self._round(body) or is_endless:

@@ -7,6 +7,8 @@ from skyrl_doctor.core.record import record
 
 MOST_BYTES = 1 << 16
 NOT_BEFORE_IT_RUNS = "known only when the script runs"
+ON_A_BRANCH = "depends on the "
+"""Begins the reason of a value that a branch or a loop sets whose condition is not known."""
 MOST_WORDS = 4096
 TOO_LONG = f"the value is longer than {MOST_BYTES} bytes"
 

@@ -109,7 +109,7 @@ def test_a_batch_that_only_some_releases_divide_is_a_warning() -> None:
     (told,) = found("CFG002", made)
     assert (told.severity, told.message) == (
         Severity.WARNING,
-        "3 samples (3 prompts x 1 rollouts) do not divide over 8 data-parallel workers; 0.9.0 to 0.9.1 take it",
+        "3 samples (3 prompts x 1 rollouts) do not divide over 8 data-parallel workers (verl 0.9.0 to 0.9.1 accept it)",
     )
 
 
@@ -190,10 +190,10 @@ def test_skyrl_has_rules_of_its_own() -> None:
     assert found("CFG002", plan(f"{start} trainer.train_batch_size=16\n", "run.sh")) == []
     micro = plan(f"{start} trainer.train_batch_size=16 trainer.micro_train_batch_size_per_gpu=4\n", "run.sh")
     assert [one.message for one in found("CFG002", micro)] == [
-        "2 samples of a mini batch on each of 8 ranks do not divide by the micro batch 4"
+        "trainer.micro_train_batch_size_per_gpu (4) must divide the 2 samples of a mini batch on each of 8 ranks; use 2"
     ]
     assert [one.message for one in found("CFG002", plan(f"{start} trainer.train_batch_size=6\n", "run.sh"))] == [
-        "a batch of 6 prompts does not divide into mini batches of 4"
+        "trainer.train_batch_size (6) must be a multiple of trainer.policy_mini_batch_size (4); use 8"
     ]
 
 

@@ -80,7 +80,8 @@ def test_each_word_of_a_list_is_looked_up() -> None:
         ("trainer.logger=clearml", "0.3.0.post1", [Severity.ERROR]),
         ("trainer.v1.trainer_mode=asynk", "0.9.1", [Severity.ERROR]),
         ("data.truncation=middlee", "0.6.1", [Severity.ERROR]),
-        ("data.truncation=middlee", "0.9.1", []),
+        ("data.truncation=middlee", "0.9.1", [Severity.WARNING]),
+        ("data.truncation=middle", "0.9.1", []),
     ],
 )
 def test_the_words_are_those_of_the_release(word: str, version: str, severities: list[Severity]) -> None:
@@ -89,10 +90,20 @@ def test_the_words_are_those_of_the_release(word: str, version: str, severities:
     assert [one.severity for one in found("CFG011", made)] == severities
 
 
+def test_a_word_that_no_release_has_is_named_where_the_release_ignores_the_setting() -> None:
+    (finding,) = found("CFG011", verl("data.truncation=eror"))
+    assert finding.message == (
+        "data.truncation = 'eror': no release of verl has this word; expected left, right, middle, error; "
+        "verl 0.9.1 (the newest release that knows these keys) ignores it"
+    )
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {"data.truncation": "error"}
+
+
 def test_a_word_of_older_releases_alone_is_a_warning() -> None:
     (finding,) = found("CFG011", verl(f"{R}.mode=sync"))
     assert finding.severity is Severity.WARNING
-    assert finding.message.endswith("expected async; 0.3.0.post0 to 0.6.1 take it")
+    assert finding.message.endswith("expected async (verl 0.3.0.post0 to 0.6.1 accept it)")
 
 
 def test_code_of_the_user_may_add_a_word() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from checks.cfg.data_files_missing import data_files_missing
+from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
@@ -22,6 +23,7 @@ HERE = Host(
     cwd="/home/ada/run",
     now=0,
 )
+WITH_TASKS = plan_of(data__train_files=["/data/train.parquet"])
 GOOD = DataFile(key="data.train_files", path="/data/train.parquet")
 GONE = DataFile(key="data.val_files", path="val.parquet", wrong="does not exist")
 HIDDEN = DataFile(key="data.val_files", path="/secret/val.parquet", unsure="/secret/val.parquet: Permission denied")
@@ -30,7 +32,7 @@ HIDDEN = DataFile(key="data.val_files", path="/secret/val.parquet", unsure="/sec
 def told(*files: DataFile, role: Role = Role.LOGIN, asked: bool = True) -> list[tuple[str, Severity]]:
     roles = Roles(frozenset({role}), asked)
     return [
-        (found.message, found.severity) for found in data_files_missing(plan_of(), DataFiles(files), None, roles, HERE)
+        (found.message, found.severity) for found in data_files_missing(WITH_TASKS, DataFiles(files), None, roles, HERE)
     ]
 
 
@@ -47,7 +49,7 @@ def test_what_is_missing_is_an_error_where_the_run_begins_or_takes_place() -> No
 def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
     with pytest.raises(CouldNotLook, match="Permission denied"):
         told(GOOD, HIDDEN)
-    findings = data_files_missing(plan_of(), DataFiles((HIDDEN, GONE)), None, Roles(frozenset({Role.GPU}), True), HERE)
+    findings = data_files_missing(WITH_TASKS, DataFiles((HIDDEN, GONE)), None, Roles(frozenset({Role.GPU}), True), HERE)
     assert next(findings).severity is Severity.ERROR
     with pytest.raises(CouldNotLook):
         next(findings)
@@ -64,7 +66,13 @@ def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
 def test_a_step_needs_as_many_tasks_as_its_batch(rows: int, messages: list[str]) -> None:
     needed = NeededImages(files=("/data/train.parquet",), rows=rows, without=rows, named=(), prefix="")
     login = Roles(frozenset({Role.LOGIN}), asked=True)
-    found = data_files_missing(plan_of(data__train_batch_size=8), DataFiles((GOOD,)), needed, login, HERE)
+    found = data_files_missing(
+        plan_of(data__train_batch_size=8, data__train_files=["/data/train.parquet"]),
+        DataFiles((GOOD,)),
+        needed,
+        login,
+        HERE,
+    )
     assert [finding.message for finding in found] == messages
 
 
@@ -86,6 +94,28 @@ def test_reproduces_on_a_recording() -> None:
 
 
 def test_silent_on_the_clean_machine() -> None:
-    plan = plan_of(data__train_files=["/data/train.parquet"], data__train_batch_size=64)
-    assert judge("CFG007", "clean_gpu_node", plan=plan).status is Status.PASS
-    assert judge("CFG007", "clean_gpu_node", plan=plan_of()).status is Status.SKIP
+    made = plan_of(data__train_files=["/data/train.parquet"], data__train_batch_size=64)
+    assert judge("CFG007", "clean_gpu_node", plan=made).status is Status.PASS
+    script = plan("[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n", "rl.toml")
+    assert judge("CFG007", "clean_gpu_node", plan=script).status is Status.SKIP
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("", ["data.train_files is empty; add at least one file of tasks"]),
+        ("[data]\ntrain_files = ['t.parquet']\n", []),
+        (
+            "[data]\ntrain_files = ['t.parquet']\n[trainer]\nvalidate_every_steps = 5\n",
+            [
+                "validation is on but data.val_files is empty; add files, or set trainer.validate_first = false and validate_every_steps = -1"
+            ],
+        ),
+    ],
+)
+def test_what_launch_refuses_is_an_error_without_a_machine_too(text: str, messages: list[str]) -> None:
+    """launch refuses it with the same rule (skyrl_train/config/tasks.py)."""
+    made = plan(f"[model]\npath = '/m'\n{text}")
+    every = Roles(frozenset(Role), asked=False)  # as --structure-only has them
+    findings = list(data_files_missing(made, None, None, every, None))
+    assert [(one.severity, one.message) for one in findings] == [(Severity.ERROR, message) for message in messages]

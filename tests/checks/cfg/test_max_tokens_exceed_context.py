@@ -1,5 +1,7 @@
 """CFG001."""
 
+import pytest
+
 from checks.cfg.max_tokens_exceed_context import max_tokens_exceed_context
 from plans import MIG20, ROOT, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
@@ -90,3 +92,16 @@ def test_silent_on_the_clean_configuration() -> None:
         Status.SKIP,
         "max_model_len is not set, so the model's own context length applies",
     )
+
+
+@pytest.mark.parametrize(("tokens", "is_told"), [(8192, False), (100_000, True)])
+def test_prime_rl_cuts_replies_in_training(tokens: int, is_told: bool) -> None:
+    key = "orchestrator.train.sampling.max_completion_tokens"
+    text = f"seq_len = 8192\n[model]\nname = 'org/model'\n[orchestrator.train.sampling]\nmax_completion_tokens = {tokens}\n"
+    expected = config_finding(
+        f"{key} is {tokens}, but training takes at most 8192 tokens of prompt and reply together and cuts the rest; "
+        "lower it to 8192 less the length of a prompt, or raise the sequence length",
+        Location("rl.toml", 5, key),
+        severity=Severity.WARNING,
+    )
+    assert found("CFG001", plan(text, "rl.toml")) == ([expected] if is_told else [])

@@ -3,7 +3,7 @@
 import pytest
 
 from checks.cfg.model_context_too_short import model_context_too_short
-from plans import MIG20, example
+from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location, Outcome, Severity, Status
 from skyrl_doctor.facts.model_files import ModelFiles
@@ -60,6 +60,37 @@ def test_a_public_model_that_is_not_here_is_known_by_its_name() -> None:
     assert longer(f"{VERL} data.max_response_length=65536", version="0.5.0") == [(Severity.WARNING, "39936")]
     assert longer(f"{SKYRL} generator.sampling_params.max_generate_length=65536") == [(Severity.WARNING, "39936")]
     assert longer(f"{VERL} actor_rollout_ref.rollout.max_model_len=50000") == [(Severity.WARNING, "40960")]
+
+
+def test_the_name_is_enough_without_a_machine() -> None:
+    made = plan(f"{VERL} data.max_response_length=65536\n", "run.sh")
+    (finding,) = found("CFG005", made)
+    assert (finding.severity, finding.evidence) == (
+        Severity.WARNING,
+        ("the public model Qwen/Qwen3-8B: max_position_embeddings",),
+    )
+
+
+def test_a_path_that_only_the_job_knows_is_left_to_the_machine() -> None:
+    text = VERL.replace("Qwen/Qwen3-8B", "$HOME_OF_MODELS/Qwen3-8B")
+    status, reason = verdict("CFG005", plan(f"{text} data.max_response_length=65536\n", "run.sh"))
+    assert (status, reason.partition(":")[0]) == (
+        Status.SKIP,
+        "no machine was examined, and the model is not known",
+    )
+
+
+@pytest.mark.parametrize(("calls", "is_told"), [(40959, False), (40960, True), (100_000, True)])
+def test_a_call_of_prime_rl_leaves_room_for_a_prompt(calls: int, is_told: bool) -> None:
+    text = f"[model]\nname = 'Qwen/Qwen3-8B'\n[orchestrator]\nseq_len = 200000\n[orchestrator.train.sampling]\nmax_completion_tokens = {calls}\n"
+    key = "orchestrator.train.sampling.max_completion_tokens"
+    expected = config_finding(
+        f"{key} is {calls}, but Qwen/Qwen3-8B has a context of 40960 tokens for prompt and reply together; expected less than 40960",
+        Location("rl.toml", 6, key),
+        severity=Severity.WARNING,
+        evidence=("the public model Qwen/Qwen3-8B: max_position_embeddings",),
+    )
+    assert found("CFG005", plan(text, "rl.toml")) == ([expected] if is_told else [])
 
 
 @pytest.mark.parametrize("name", ["Qwen/Qwen3-4B-Instruct-2507", "Qwen/Qwen3-VL-8B-Instruct", "Qwen/Qwen2.5-7B-Instruct-1M", "/m/Qwen3-8B"])  # fmt: skip

@@ -307,6 +307,88 @@ def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str)
     assert found("CFG012", plan(head + healthy, "rl.toml")) == []
 
 
+SOURCE = "[[orchestrator.train.source]]\nname = 'a'\n[orchestrator.train.source.env.taskset]\nid = 'a'\n"
+ONE = "[orchestrator.train.source.env.{agent}.harness]\nid = 'null'\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "agents", "severity"),
+    [
+        ("group_size = 1\nbatch_size = 512", ("agent",), Severity.ERROR),
+        ("group_size = 1\nbatch_size = 12", (), Severity.WARNING),  # the environment may have several agents
+        ("group_size = 1", ("player0", "player1"), None),
+        ("group_size = 1\nalgo.type = 'max_rl'", ("agent",), Severity.ERROR),
+        ("group_size = 1\nalgo.type = 'rae'", ("agent",), None),
+        ("group_size = 1\nalgo.type = 'opsd'", ("agent",), None),
+        ("group_size = 2\nbatch_size = 512", ("agent",), None),
+        ("batch_size = 512", ("agent",), None),  # another file may set it
+    ],
+)
+def test_a_lone_rollout_of_prime_rl_has_no_advantage(
+    settings: str, agents: tuple[str, ...], severity: Severity | None
+) -> None:
+    env = "".join(ONE.format(agent=agent) for agent in agents)
+    text = f"[model]\nname = 'org/model'\n[orchestrator]\n{settings}\n{SOURCE}{env}"
+    algorithm = "max_rl" if "max_rl" in settings else "grpo"
+    size = "4" if "= 12" in settings else "8"
+    expected = [
+        config_finding(
+            f"orchestrator.group_size = 1, and {algorithm} subtracts the mean reward of a prompt's rollouts: with one "
+            f"rollout every advantage is 0, so nothing is learned; use 2 or more, such as {size}",
+            Location("rl.toml", 4, "orchestrator.group_size"),
+            {"orchestrator.group_size": size},
+            severity=severity,
+        )
+        for severity in ([severity] if severity else [])
+    ]
+    assert found("CFG012", plan(text, "rl.toml")) == expected
+
+
+@pytest.mark.parametrize(("estimator", "ends"), [("grpo", "the advantage is the reward itself"), ("rloo", "every advantage is 0"), ("gae", "")])  # fmt: skip
+def test_a_lone_rollout_of_skyrl_is_a_warning(estimator: str, ends: str) -> None:
+    run = f"python -m skyrl.train.entrypoints.main_base trainer.algorithm.advantage_estimator={estimator} trainer.critic.model.path=m "
+    key = "generator.n_samples_per_prompt"
+    expected = config_finding(
+        f"{key} = 1: with one rollout of a prompt {estimator} has nothing to compare it with, and {ends}; use 2 or more, such as 8",
+        Location("run.sh", 1, key),
+        {key: "8"},
+        severity=Severity.WARNING,
+    )
+    assert found("CFG012", plan(f"{run}{key}=1\n", "run.sh")) == ([expected] if ends else [])
+    assert found("CFG012", plan(f"{run}{key}=2\n", "run.sh")) == []
+
+
+def test_more_gpus_than_a_node_has_are_no_edit() -> None:
+    """A written gpus_per_node would switch prime-rl's own guard off."""
+    text = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n[deployment]\nnum_train_gpus = 2\nnum_infer_gpus = 7\n"
+    assert found("CFG012", plan(text, "rl.toml")) == [
+        config_finding(
+            "deployment.num_train_gpus 2 + deployment.num_infer_gpus 7 = 9 GPUs, more than the 8 of a node that prime-rl "
+            "expects; use deployment.num_infer_gpus = 6, or set deployment.gpus_per_node if your nodes have more",
+            Location("rl.toml", 7, "deployment.num_infer_gpus"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(("model", "least"), [("Qwen/Qwen3-8B", 40960), ("org/unknown", 66560)])
+def test_token_limits_follow_the_reply_that_fits_into_the_context(model: str, least: int) -> None:
+    """CFG005 lowers the reply to the model's context: the two fixes of one report agree."""
+    text = (
+        f"python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path={model} algorithm.adv_estimator=grpo "
+        "actor_rollout_ref.rollout.n=8 actor_rollout_ref.rollout.name=vllm data.max_prompt_length=1024 "
+        f"data.max_response_length=65536 {A}.use_dynamic_bsz=True {A}.ppo_max_token_len_per_gpu=24576 "
+        f"{R}.log_prob_use_dynamic_bsz=True\n"
+    )
+    key = f"{A}.ppo_max_token_len_per_gpu"
+    settings = {
+        name: value
+        for one in found("CFG012", plan(text, "run.sh"))
+        if one.remedy
+        for name, value in one.remedy.settings.items()
+    }
+    assert settings[key] == str(least)
+
+
 def test_several_nodes_without_slurm_are_a_warning() -> None:
     text = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n[deployment]\ntype = 'multi_node'\nnum_train_nodes = 2\n"
     assert [one.severity for one in found("CFG012", plan(text, "rl.toml"))] == [Severity.WARNING]
@@ -328,5 +410,12 @@ def test_silent_on_clean_configurations() -> None:
 @pytest.mark.parametrize(("estimator", "n", "told"), [("grpo", 1, 1), ("rloo", 1, 1), ("grpo", 2, 0), ("gae", 1, 0)])
 def test_an_estimator_that_compares_rollouts_has_more_than_one(estimator: str, n: int, told: int) -> None:
     words = f"algorithm.adv_estimator={estimator} {R}.n={n}"
-    findings = [one for one in found("CFG012", verl(*words.split())) if "compares" in one.message]
+    findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
+    assert [one.severity for one in findings] == [Severity.WARNING] * told
+
+
+@pytest.mark.parametrize(("rewards", "told"), [("False", 0), ("True", 1)])
+def test_a_lone_rollout_is_enough_where_a_teacher_takes_the_place_of_the_reward(rewards: str, told: int) -> None:
+    words = f"algorithm.adv_estimator=grpo {R}.n=1 distillation.enabled=True distillation.distillation_loss.use_task_rewards={rewards}"
+    findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
     assert [one.severity for one in findings] == [Severity.WARNING] * told

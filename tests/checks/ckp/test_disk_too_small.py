@@ -4,8 +4,9 @@ import pytest
 
 from checks.ckp.disk_too_small import disk_too_small
 from plans import MIG20, example, plan
-from skyrl_doctor.core.model import Severity, Status
+from skyrl_doctor.core.model import Role, Severity, Status
 from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import installed_patterns
@@ -13,6 +14,7 @@ from skyrl_train.contracts.checkpoints.rules import at_once
 from support import judge, plan_of
 
 GIB = 2**30
+HERE = Roles(frozenset({Role.GPU}), asked=False)
 SIZE = CheckpointSize("m", 6 * GIB)
 VERL = (
     "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run trainer.n_gpus_per_node=1 trainer.save_freq=5 "
@@ -44,13 +46,22 @@ def test_room_for_those_that_are_kept_and_one_more(free: float, present: int, se
     old = (Checkpoint(step=1, path="/c/global_step_1", size=present * GIB),)
     there = Checkpoints(root="/c", found=old, free=int(free * GIB))
     made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=2)
-    found = list(disk_too_small(made, there, SIZE))
+    found = list(disk_too_small(made, there, SIZE, HERE))
     assert [one.severity for one in found] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("asked", "severity"), [(False, Severity.WARNING), (True, Severity.ERROR)])
+def test_the_disk_of_a_laptop_is_not_that_of_the_gpu_node(asked: bool, severity: Severity) -> None:
+    made, roles = plan_of(trainer__save_every_steps=1), Roles(frozenset({Role.LOGIN}), asked)
+    (finding,) = disk_too_small(made, Checkpoints(root="/c", free=GIB), SIZE, roles)
+    assert finding.severity is severity
+    assert finding.remedy is not None
+    assert finding.remedy.summary == "set trainer.checkpoint_dir to a larger disk, or keep fewer checkpoints"
 
 
 def test_what_is_said_and_proposed() -> None:
     made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=4)
-    (finding,) = disk_too_small(made, Checkpoints(root="/c", free=20 * GIB), SIZE)
+    (finding,) = disk_too_small(made, Checkpoints(root="/c", free=20 * GIB), SIZE, HERE)
     assert finding.message == (
         "20.0 GiB are free in /c, but a checkpoint of m takes 6.0 GiB, and up to 5 exist at once; expected 30.0 GiB free"
     )

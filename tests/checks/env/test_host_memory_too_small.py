@@ -5,16 +5,22 @@ from dataclasses import replace
 import pytest
 
 from checks.env.host_memory_too_small import host_memory_too_small
+from plans import plan as made
+from skyrl_doctor.budget.job import memory_job
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.memory import Ceiling, HostMemory
+from skyrl_doctor.host_need import host_need
+from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_train.memory import host_memory, known_config, shape_from_config
 from support import judge, plan_of, recorded
 
 GIB = 1 << 30
 GPU, RUNTIME = Roles(frozenset({Role.GPU}), asked=True), Roles(frozenset({Role.RUNTIME}), asked=True)
+NOT_HERE = "/home/trainer/.cache/huggingface/hub/models--Qwen--Qwen2.5-Coder-1.5B/snapshots"
 SMALL = plan_of(
     model__path="Qwen/Qwen2.5-Coder-1.5B",
     actor__param_offload=True,
@@ -39,7 +45,7 @@ UNKNOWN_MODEL = Finding(
     ),
 )
 KNOWN_MODEL = Finding(
-    message=f"this job has 8.0 GiB of host memory ({JOB}); expected about 29 GiB for 1.5B parameters on 1 GPU",
+    message=f"this job has 8.0 GiB of host memory ({JOB}); expected about 29 GiB for 1.5B parameters on 1 GPU (17 GiB of it during the whole run)",
     evidence=("processes: 10.0 GiB", "object store: 2.0 GiB", "weights and optimiser: 16.8 GiB"),
     location=Location("plan.toml", None, "slurm.trainer_memory_mib"),
     remedy=Remedy(
@@ -56,6 +62,11 @@ def memory(gib: float, *, shm_gib: float | None = 64, available_gib: float = 200
         ceilings=(Ceiling(256 * GIB, "the node's memory"), Ceiling(int(gib * GIB), "SLURM_MEM_PER_NODE")),
         shm_free_bytes=None if shm_gib is None else int(shm_gib * GIB),
     )
+
+
+def without_model(name: str) -> Machine:
+    places = (NOT_HERE, "Qwen/Qwen2.5-Coder-1.5B")
+    return recorded(name).but({f"list {place}": {"absent": place} for place in places})
 
 
 def found(gib: float, plan: Plan | None = None, roles: Roles = GPU) -> list[tuple[Severity, str]]:
@@ -79,13 +90,36 @@ def test_is_an_error_only_where_what_is_off_loaded_does_not_fit(gib: float, seve
     assert [level for level, _ in found(gib, SMALL)] == ([severity] if severity else [])
 
 
-def test_asks_for_what_is_advised_for_a_large_model() -> None:
-    plan = plan_of(
-        model__path="Qwen/Qwen2.5-7B", actor__param_offload=True, actor__optimizer_offload=True, slurm__gpus_per_node=8
-    )
+SCRIPT = (
+    "#!/bin/bash\n#SBATCH --gres=gpu:8\n#SBATCH --mem=130G\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo "
+    "data.max_prompt_length=1024 data.max_response_length=2048 trainer.n_gpus_per_node=8 "
+    "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
+    "actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.fsdp_config.param_offload={offload} "
+    "actor_rollout_ref.actor.fsdp_config.optimizer_offload={offload}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("offload", "message", "mem"),
+    [
+        (True, "expected about 187 GiB for Qwen/Qwen3-8B on 8 GPUs (92 GiB of it during the whole run)", "187G"),
+        (False, "expected about 95 GiB for Qwen/Qwen3-8B on 8 GPUs", "96G"),
+    ],
+)
+def test_the_figure_is_that_of_the_budget_and_counts_offloading(offload: bool, message: str, mem: str) -> None:
+    plan = made(SCRIPT.format(offload=offload), "run.sh")
     (finding,) = host_memory_too_small(memory(64), plan, GPU, Environ({}))
+    seen = "this job has 64.0 GiB of host memory (SLURM_MEM_PER_NODE)"
+    assert (finding.severity, finding.message) == (
+        Severity.ERROR if offload else Severity.WARNING,
+        f"{seen}; {message}",
+    )
     assert finding.remedy is not None
-    assert finding.remedy.commands == ("sbatch --mem=640G …",)
+    assert finding.remedy.settings == {"#SBATCH --mem": mem}
+    shape = shape_from_config(known_config("Qwen/Qwen3-8B") or {})
+    need = host_need(plan, None)
+    assert need is not None
+    assert need.gib == pytest.approx(8 * host_memory(shape, memory_job(plan)).total / GIB)
 
 
 def test_an_adapter_needs_less_and_its_sleeping_servers_more() -> None:
@@ -156,13 +190,13 @@ def test_adds_up_sandboxes_on_a_runtime_node() -> None:
 
 @pytest.mark.parametrize(("plan", "finding"), [(Plan(), UNKNOWN_MODEL), (SMALL, KNOWN_MODEL)])
 def test_reproduces_on_a_recording(plan: Plan, finding: Finding) -> None:
-    assert judge("ENV007", "small_job_memory", plan=plan) == Outcome(
+    assert judge("ENV007", without_model("small_job_memory"), plan=plan) == Outcome(
         id="ENV007", slug="host-memory-too-small", status=Status.FAIL, findings=(finding, SHM)
     )
 
 
 def test_silent_on_the_clean_machine() -> None:
-    assert judge("ENV007", "clean_gpu_node", plan=SMALL).status is Status.PASS
+    assert judge("ENV007", without_model("clean_gpu_node"), plan=SMALL).status is Status.PASS
 
 
 def test_is_unknown_where_the_limit_cannot_be_read() -> None:
@@ -179,7 +213,7 @@ def test_a_login_node_judges_the_memory_that_a_launch_requests() -> None:
     assert found(1, SMALL, LOGIN) == [
         (
             Severity.ERROR,
-            "the trainer job requests 8.0 GiB of host memory (slurm.trainer_memory_mib = 8192); expected about 29 GiB for 1.5B parameters on 1 GPU",
+            "the trainer job requests 8.0 GiB of host memory (slurm.trainer_memory_mib = 8192); expected about 29 GiB for 1.5B parameters on 1 GPU (17 GiB of it during the whole run)",
         )
     ]
     assert found(1, plan_of(model__path="Qwen/Qwen2.5-Coder-1.5B", slurm__trainer_memory_mib=65536), LOGIN) == []

@@ -2,7 +2,8 @@
 
 from checks.mod.model_not_found import model_not_found
 from plans import MIG20, example
-from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of
@@ -22,9 +23,9 @@ def files(name: str, **changes: object) -> ModelFiles:
     return ModelFiles(**{**fields, **changes})  # type: ignore[arg-type]  # a table of changes
 
 
-def told(name: str, **changes: object) -> list[tuple[Severity, str]]:
-    made = plan_of(model__path=name)
-    return [(finding.severity, finding.message) for finding in model_not_found(made, files(name, **changes))]
+def told(name: str, *, role: Role = Role.GPU, asked: bool = False, **changes: object) -> list[tuple[Severity, str]]:
+    made, roles = plan_of(model__path=name), Roles(frozenset({role}), asked)
+    return [(finding.severity, finding.message) for finding in model_not_found(made, files(name, **changes), roles)]
 
 
 def test_what_is_certain_is_an_error() -> None:
@@ -45,6 +46,17 @@ def test_what_is_certain_is_an_error() -> None:
         (Severity.ERROR, "/d has no tokenizer; expected tokenizer.json next to config.json")
     ]
     assert told("a/b", directory="/d", config={}, has_tokenizer=True) == []
+
+
+def test_a_directory_that_only_the_gpu_node_may_have_is_a_warning() -> None:
+    """The same level as that of a missing data file (CFG007)."""
+    message = "/m/x does not exist; expected a model directory"
+    for role, asked, severity in (
+        (Role.LOGIN, False, Severity.WARNING),
+        (Role.LOGIN, True, Severity.ERROR),
+        (Role.GPU, False, Severity.ERROR),
+    ):
+        assert told("/m/x", role=role, asked=asked, is_local=True, searched=("/m/x",)) == [(severity, message)]
 
 
 def test_reproduces_on_a_recording() -> None:

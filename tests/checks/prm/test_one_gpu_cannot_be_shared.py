@@ -19,7 +19,7 @@ def test_reproduces_todays_refusal() -> None:
         config_finding(
             "1 GPU(s) for inference + 1 for the trainer = 2, but the node has 1; expected at least 2",
             Location(HALF, 10, "deployment.gpus_per_node"),
-            {"deployment.gpus_per_node": "2"},
+            summary="set deployment.gpus_per_node to the number of your nodes, if they have 2 or more",
         )
     ]
 

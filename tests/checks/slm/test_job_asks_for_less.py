@@ -9,13 +9,27 @@ from skyrl_doctor.plan.model import Plan
 
 RUN = "python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8"
 
+RUNS = {
+    "SEVEN": "python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct trainer.save_freq=20",
+    "OFFLOADED": (
+        "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=1024 "
+        "data.max_response_length=2048 trainer.n_gpus_per_node=8 trainer.save_freq=20 "
+        "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
+        "actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.fsdp_config.param_offload=True "
+        "actor_rollout_ref.actor.fsdp_config.optimizer_offload=True"
+    ),
+}
+
 
 def script(*options: str, run: str = RUN) -> Plan:
     return plan("#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options) + run + "\n", "run.sh")
 
 
+FEWER_GPUS = "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)"
+
+
 @pytest.mark.parametrize(
-    ("options", "message", "key", "expected", "value"),
+    ("options", "message", "key", "expected", "value", "instead"),
     [
         (
             ("--nodes=1", "--gres=gpu:8"),
@@ -23,49 +37,27 @@ def script(*options: str, run: str = RUN) -> Plan:
             "--nodes",
             "2",
             "2",
+            "trainer.nnodes = 1",
         ),
-        (
-            ("-N 2", "--gres=gpu:h100:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gres",
-            "8",
-            "gpu:h100:8",
-        ),
-        (
-            ("-N 2", "--gres=gpu:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gres",
-            "8",
-            "gpu:8",
-        ),
-        (
-            ("-N 2", "--gpus-per-node=4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus-per-node",
-            "8",
-            "8",
-        ),
-        (
-            ("-N 2", "--gpus-per-node=a100:4"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus-per-node",
-            "8",
-            "a100:8",
-        ),
-        (
-            ("-N 2", "--gpus=8"),
-            "the job asks for 8 GPUs, but the run uses 16 (trainer.n_gpus_per_node)",
-            "--gpus",
-            "16",
-            "16",
-        ),
+        (("-N 2", "--gres=gpu:h100:4"), FEWER_GPUS, "--gres", "8", "gpu:h100:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gres=gpu:4"), FEWER_GPUS, "--gres", "8", "gpu:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus-per-node=4"), FEWER_GPUS, "--gpus-per-node", "8", "8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus-per-node=a100:4"), FEWER_GPUS, "--gpus-per-node", "8", "a100:8", "trainer.n_gpus_per_node = 4"),
+        (("-N 2", "--gpus=8"), FEWER_GPUS, "--gpus", "16", "16", "trainer.n_gpus_per_node = 4"),
     ],
-)
-def test_the_job_has_too_little(options: tuple[str, ...], message: str, key: str, expected: str, value: str) -> None:
+)  # fmt: skip
+def test_the_job_has_too_little(
+    options: tuple[str, ...], message: str, key: str, expected: str, value: str, instead: str
+) -> None:
+    """Both ways are named and none is written: the nodes may not have more GPUs."""
     own = f"#SBATCH {key}"
     line = next(number for number, option in enumerate(options, 2) if option.startswith(key))
     assert found("SLM005", script(*options)) == [
-        config_finding(f"{message}; expected {expected} in {own}", Location("run.sh", line, own), {own: value})
+        config_finding(
+            f"{message}; expected {expected} in {own}",
+            Location("run.sh", line, own),
+            summary=f"set {own}={value}, or {instead}",
+        )
     ]
 
 
@@ -219,18 +211,36 @@ def test_skyrl_trainer() -> None:
         f"the job asks for 2 GPUs, but the run uses 4 (trainer.placement.policy_num_gpus_per_node); expected 4 in {key}"
     )
     assert found("SLM005", script("--gres=gpu:2", run=run)) == [
-        config_finding(message, Location("run.sh", 2, key), {key: "gpu:4"})
+        config_finding(
+            message,
+            Location("run.sh", 2, key),
+            summary=f"set {key}=gpu:4, or trainer.placement.policy_num_gpus_per_node = 2",
+        )
     ]
 
 
-@pytest.mark.parametrize(("memory", "told"), [("64G", 1), ("100G", 0), ("0", 0)])
-def test_less_memory_than_a_run_of_this_size_needs_is_a_warning(memory: str, told: int) -> None:
-    run = "python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct trainer.save_freq=20"
-    findings = found("SLM005", script("--gres=gpu:8", f"--mem={memory}", run=run))
-    assert [(one.severity, one.location and one.location.key) for one in findings] == [
-        (Severity.WARNING, "#SBATCH --mem")
-    ] * told
-    assert all(
-        one.message.startswith("the job asks for 64 GiB of each node's memory; expected about 118 GiB")
-        for one in findings
+@pytest.mark.parametrize(
+    ("run", "memory", "severity", "message", "mem"),
+    [
+        ("SEVEN", "64G", Severity.WARNING, "about 94 GiB for Qwen/Qwen2.5-7B-Instruct on 8 GPUs", "95G"),
+        ("OFFLOADED", "130G", Severity.WARNING, "", "187G"),
+        ("OFFLOADED", "64G", Severity.ERROR, "", "187G"),
+    ],
+)
+def test_less_memory_than_the_run_needs(run: str, memory: str, severity: Severity, message: str, mem: str) -> None:
+    """An error if not even what is offloaded fits; the figure is that of ENV007 and of budget."""
+    (finding,) = found("SLM005", script("--gres=gpu:8", f"--mem={memory}", run=RUNS[run]))
+    key = "#SBATCH --mem"
+    need = message or "about 187 GiB for Qwen/Qwen3-8B on 8 GPUs (92 GiB of it during the whole run)"
+    assert finding == config_finding(
+        f"the job asks for {memory[:-1]} GiB of host memory on each node; expected {need}",
+        Location("run.sh", 3, key),
+        {key: mem},
+        severity=severity,
+        evidence=finding.evidence,
     )
+
+
+@pytest.mark.parametrize(("run", "memory"), [("SEVEN", "95G"), ("OFFLOADED", "187G"), ("OFFLOADED", "0")])
+def test_enough_memory(run: str, memory: str) -> None:
+    assert found("SLM005", script("--gres=gpu:8", f"--mem={memory}", run=RUNS[run])) == []

@@ -32,6 +32,7 @@ def test_an_installation_works(commands: Path, tmp_path: Path) -> None:
         assert done(command, "--version", cwd=here).split()[-1] == NEXT.removeprefix("v")
     assert f"Version: {NEXT.removeprefix('v')}\n" in done(commands / "pip", "show", "skyrl-doctor", cwd=here)
 
+    (here / "tasks.jsonl").write_text("{}\n")
     done(
         train, "init", "--model", "Qwen/Qwen2.5-Coder-0.5B-Instruct", "--tasks", "tasks.jsonl", "--gpus", "1", cwd=here
     )

@@ -43,8 +43,23 @@ def test_a_finding_without_an_edit_is_told_once_with_its_place(
     assert capsys.readouterr().out == (
         "CFG004 config-unreadable (warning)\n"
         f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $NAME: NAME is not set here\n"
-        "  by hand: nothing to do if the job gets the value that you expect\n"
+        "  by hand: no action needed if the job gets the value that is shown\n"
     )
+
+
+def test_a_value_of_a_branch_is_a_note_that_needs_no_action(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As uv's command in verl's own scripts, which depends on the backend."""
+    script = tmp_path / "run.sh"
+    script.write_text(
+        "a=()\nif nvidia-smi | grep -q H100; then\n  a+=(trainer.experiment_name=h100)\nfi\n"
+        'python3 -m verl.trainer.main_ppo trainer.nnodes=1 "${a[@]}"\n'
+    )
+    assert dispatch(["fix", "CFG004", str(script), "--structure-only"]) == 0
+    assert capsys.readouterr().out == "nothing to fix\n"
+    assert dispatch(["preflight", str(script), "--structure-only", "--select", "CFG004"]) == 0
+    seen = " ".join(capsys.readouterr().out.split())
+    message = "trainer.experiment_name = h100: depends on the if in line 2, which is taken to hold"
+    assert f"INFO CFG004 {script}:3: {message}" in seen
 
 
 def test_applied_the_run_is_clean(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +163,7 @@ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_s
 """
 
 
-def test_errors_come_first_and_each_finding_is_an_edit_or_by_hand_or_a_note(
+def test_errors_come_first_and_each_finding_is_an_edit_or_by_hand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "run.sh"
@@ -159,7 +174,7 @@ def test_errors_come_first_and_each_finding_is_an_edit_or_by_hand_or_a_note(
     assert heads == sorted(heads, key=["error)", "warning)", "info)"].index)
     assert {"error)", "warning)"} <= set(heads)
     assert "edit: rename the key\n" in shown
-    assert "known only when the script runs\n  note: " in shown
+    assert "known only when the script runs" not in shown
     assert "not edited" not in shown
 
 

@@ -89,7 +89,10 @@ def test_lines_named_in_a_message_do_not_part_the_same_finding(capsys: pytest.Ca
         )
     text = output(capsys, "one.sh", "two.sh")[1]
     assert "depends on the if in line 2" in output(capsys, "one.sh")[1]
-    assert "WARNING  CFG004 trainer.nnodes = 2: depends on the if\n           in 2 places: one.sh:3 two.sh:4\n" in text
+    assert (
+        "INFO     CFG004 trainer.nnodes = 2: depends on the if, which is taken to hold\n           in 2 places: one.sh:3 two.sh:4\n"
+        in text
+    )
 
 
 def test_a_folder_is_refused_with_the_way_to_name_its_files(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,10 @@ from checks.ckp.disk_too_small import disk_too_small
 from checks.ckp.resume_finds_nothing import resume_finds_nothing
 from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.model import Role
 from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize, checkpoint_size, checkpoints
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
@@ -22,6 +23,9 @@ GOOD, CUT, NAMED = (
     Checkpoint(step=9, path="/d/global_step_9"),
 )
 THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free=0)
+
+
+GPU = Roles(frozenset({Role.GPU}), asked=False)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +77,8 @@ def test_a_name_that_only_the_run_knows_leaves_the_disk(directory: str, tmp_path
         seen.taken("auto", ours=False)
     with pytest.raises(NotApplicable, match="known only when the script runs"):
         list(resume_finds_nothing(made, seen))
-    assert list(disk_too_small(made, seen, CheckpointSize("m", 1))) == []
-    assert len(list(disk_too_small(made, seen, CheckpointSize("m", 1 << 60)))) == 1
+    assert list(disk_too_small(made, seen, CheckpointSize("m", 1), GPU)) == []
+    assert len(list(disk_too_small(made, seen, CheckpointSize("m", 1 << 60), GPU))) == 1
 
 
 def test_a_directory_of_which_nothing_is_known_is_unknown() -> None:

@@ -20,3 +20,13 @@ from skyrl_train.config.skyrl_batch import skyrl_batch_violations
 def test_names_the_setting(batch: int, mini: int, n: int, ranks: int, micro: int, keys: list[str]) -> None:
     found = skyrl_batch_violations(batch=batch, mini_batch=mini, n=n, ranks=ranks, micro=micro)
     assert [violation.key for violation in found] == keys
+
+
+def test_says_which_value_divides() -> None:
+    (batch,) = skyrl_batch_violations(batch=1000, mini_batch=256, n=5, ranks=4, micro=1)
+    assert (batch.message, batch.settings) == (
+        "trainer.train_batch_size (1000) must be a multiple of trainer.policy_mini_batch_size (256); use 1024",
+        {"data.train_batch_size": "1024"},
+    )
+    (micro,) = skyrl_batch_violations(batch=8, mini_batch=8, n=4, ranks=4, micro=3)
+    assert micro.settings == {"actor.micro_batch_size_per_gpu": "1"}

@@ -178,7 +178,7 @@ def test_a_new_file_is_not_written_below_a_link_of_another_user(
     before = sorted(victim.parent.iterdir())
     with pytest.raises(TrainUsageError, match="is a link of another user"):
         convert(place / "planted" / "new")
-    words = ["init", str(place / "planted" / "new"), "--model", "m", "--tasks", "t.parquet", "--gpus", "1"]
+    words = ["init", str(place / "planted" / "new"), "--model", "m", "--tasks", "https://h/t.parquet", "--gpus", "1"]
     assert dispatch(words) == 2
     assert "is a link of another user" in capsys.readouterr().err
     assert sorted(victim.parent.iterdir()) == before

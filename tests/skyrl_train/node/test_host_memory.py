@@ -66,9 +66,8 @@ def test_without_off_loading_loading_and_checkpoints_still_pass_through_the_host
     )
 
 
-def test_asks_for_the_need_and_for_large_models_for_what_is_advised() -> None:
-    assert memory_to_ask_gib(Training(billions=0.5)) == 18
-    assert memory_to_ask_gib(SEVEN) == 640
+def test_asks_for_whole_gibibytes() -> None:
+    assert (memory_to_ask_gib(17.2), memory_to_ask_gib(64.0)) == (18, 64)
 
 
 @pytest.mark.parametrize(
