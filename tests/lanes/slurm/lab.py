@@ -72,7 +72,7 @@ def configuration(
     return f"""
 ClusterName=lane
 FirstJobId={500 * ports[0]}
-SlurmctldHost=localhost{f'({machines.host})' if machines else ''}
+SlurmctldHost=localhost{f"({machines.host})" if machines else ""}
 SlurmUser=root
 SlurmctldPort={ports[0]}
 AuthInfo=socket={base}/munge.socket
@@ -94,7 +94,7 @@ SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 GresTypes=gpu
-NodeName=cpu1 NodeHostname=localhost NodeAddr={addresses['cpu1']} Port={ports[1]} CPUs=4 RealMemory=64000
+NodeName=cpu1 NodeHostname=localhost NodeAddr={addresses["cpu1"]} Port={ports[1]} CPUs=4 RealMemory=64000
 {gpu_lines}
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName=short Nodes=cpu1 MaxTime=2

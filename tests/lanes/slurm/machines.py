@@ -84,7 +84,21 @@ class Machines:
         shutil.copy(self.base / "hosts", self._of(node) / "hosts")
         _ip("netns", "add", self._space(node))
         stack.callback(_ip, "netns", "del", self._space(node))
-        _ip("link", "add", cable, "master", self._link, "up", "type", "veth", "peer", "name", "eth0", "netns", self._space(node))
+        _ip(
+            "link",
+            "add",
+            cable,
+            "master",
+            self._link,
+            "up",
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            self._space(node),
+        )
         inside = ("-n", self._space(node))
         _ip(*inside, "link", "set", "lo", "up")
         _ip(*inside, "addr", "add", f"{self.addresses[node]}/24", "dev", "eth0")
