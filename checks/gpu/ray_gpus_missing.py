@@ -55,7 +55,7 @@ SIGNATURES = (
     Signature(
         pattern=r"No available node types can fulfill resource requests? .{0,60}'CPU': (?P<cpus>[2-9]|[1-9]\d{1,4})(?:\.0)?, 'GPU': ",
         sample="(autoscaler +37s) Error: No available node types can fulfill resource request defaultdict(<class 'float'>, {'CPU': 3.0, 'GPU': 1.0}). Add suitable node types to this cluster to resolve this issue.",
-        explain="no node of Ray has {cpus} free CPUs beside a free GPU",
+        explain="no node of Ray has {cpus} free CPUs and a free GPU",
         remedy=f"verl requests 3 CPUs of Ray with each GPU, and 9 for its queue. If `ray status` lists free GPUs, let Ray count more CPUs, which reserves none: `ray start --num-cpus=N`, or `ray_kwargs.ray_init.num_cpus=N` where the run starts Ray. If not: {REMEDY}",
         versions="ray, verl",
     ),

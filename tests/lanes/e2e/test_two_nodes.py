@@ -18,7 +18,11 @@ CHANGES = {
 RANKS = len(NODES)
 
 
-def test_two_nodes_train_save_leave_nothing_and_resume(two_nodes: Whole) -> None:
+def test_two_nodes_train_save_and_leave_nothing(two_nodes: Whole) -> None:
+    trained(two_nodes, 1)
+
+
+def test_a_checkpoint_of_two_nodes_is_resumed_on_two(two_nodes: Whole) -> None:
     trained(two_nodes, 1)
     assert f"training resumes from {two_nodes.saved(1)}" not in two_nodes.log(Role.TRAINER)
     two_nodes.name = "resumed"

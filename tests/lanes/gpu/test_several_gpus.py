@@ -14,8 +14,6 @@ from lanes.gpu.count import devices
 pytestmark = pytest.mark.gpu
 
 
-
-
 def run(bench: Bench, case: Case) -> Run:
     if devices() < case.gpus:
         pytest.skip(f"needs {case.gpus} GPUs, and here are {devices()}")
