@@ -7,11 +7,13 @@ must run before the trainer starts. GPU002 checks the GPUs of each node.
 
 ## Why it breaks training
 `ray.init()` without a cluster to join starts one with this node only. verl then ends at once or waits forever for
-more GPUs. Unused nodes are charged until the job ends, and the job's exit status is 0.
+more GPUs. It waits as well where Ray counts too few CPUs: verl requests three with each GPU. Unused nodes are
+charged until the job ends, and the job's exit status is 0.
 
 ## How to fix
 Request as many nodes as the plan uses, and start one Ray cluster over all of them first. `skyrl-train launch` does
-both: it waits until every node and every GPU has joined, and names those that have not.
+both: it waits until every node and every GPU has joined, and names those that have not. It also lets Ray count as
+many CPUs as verl requests.
 
 ## Example
     ValueError: Total available GPUs 8.0 is less than total desired GPUs 16
@@ -49,6 +51,13 @@ SIGNATURES = (
         explain="Ray has fewer GPUs in all than the engine wants (its tensor parallel size times its pipeline parallel size)",
         remedy="Set the tensor parallel size to at most the GPUs that `nvidia-smi -L` lists, and see that CUDA_VISIBLE_DEVICES hides none and that `torch.cuda.is_available()` is true. Should the GPUs of several nodes count: `ray status` prints those that Ray has; start it on each node before, and set RAY_ADDRESS, else Ray starts a cluster of this machine alone.",
         versions="vllm",
+    ),
+    Signature(
+        pattern=r"No available node types can fulfill resource requests? .{0,60}'CPU': (?P<cpus>[2-9]|[1-9]\d{1,4})(?:\.0)?, 'GPU': ",
+        sample="(autoscaler +37s) Error: No available node types can fulfill resource request defaultdict(<class 'float'>, {'CPU': 3.0, 'GPU': 1.0}). Add suitable node types to this cluster to resolve this issue.",
+        explain="no node of Ray has {cpus} free CPUs and a free GPU",
+        remedy=f"verl requests 3 CPUs of Ray with each GPU, and 9 for its queue. If `ray status` lists free GPUs, let Ray count more CPUs, which reserves none: `ray start --num-cpus=N`, or `ray_kwargs.ray_init.num_cpus=N` where the run starts Ray. If not: {REMEDY}",
+        versions="ray, verl",
     ),
     Signature(
         pattern=r"No available node types can fulfill resource requests? .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",

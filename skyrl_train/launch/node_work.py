@@ -54,7 +54,7 @@ class NodeWork:
 
     @property
     def share(self) -> ray_cluster.Share:
-        return ray_cluster.Share(cpus=self.config.slurm.trainer_cpus, gpus=self.config.slurm.gpus_per_node)
+        return ray_cluster.share_of(cpus=self.config.slurm.trainer_cpus, gpus=self.config.slurm.gpus_per_node)
 
 
 @dataclass(frozen=True, slots=True)

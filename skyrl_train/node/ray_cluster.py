@@ -13,6 +13,9 @@ from skyrl_train.node.ray import ADDRESS, head_port
 LAUNCH_ADDRESS = "SLURM_LAUNCH_NODE_IPADDR"
 """The address of the node where srun runs. srun sets it for each task."""
 PORTS_TRIED = 16
+CPUS_PER_GPU, QUEUE_CPUS, SPARE_CPUS = 3, 9, 1
+"""What verl 0.9.1 requests of Ray: so many with each GPU; one for each of eight stores of its queue and one for their
+controller, wherever they run; and one that is free while an actor starts."""
 _TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _STEP = 2
 """The head uses two adjacent ports: one for its control server, one for Ray's client server."""
@@ -32,10 +35,18 @@ class Head:
 
 @record(kw_only=True)
 class Share:
-    """The CPUs and GPUs that Slurm gave the job on one node. Without them Ray would count the whole machine."""
+    """The CPUs and GPUs that Ray counts on one node. Without them it would count the whole machine."""
 
     cpus: int
     gpus: int
+
+
+def share_of(*, cpus: int, gpus: int) -> Share:
+    """The share of a job with so many CPUs and GPUs on a node.
+
+    Ray only counts CPUs and reserves none. Where it has too few, verl waits for more without an end, and names none.
+    """
+    return Share(cpus=max(cpus, CPUS_PER_GPU * gpus + QUEUE_CPUS + SPARE_CPUS), gpus=gpus)  # FIX(GPU004)
 
 
 def ports(job_id: str) -> Iterator[tuple[int, int]]:

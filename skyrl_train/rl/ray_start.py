@@ -12,7 +12,9 @@ from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import TrainError
+from skyrl_train.node.limits import ray_num_cpus
 from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER, starts_own_cluster
+from skyrl_train.node.ray_cluster import share_of
 from skyrl_train.node.ray_env import needs, unproven, worker_variables
 from skyrl_train.rl import seeds
 from skyrl_train.rl.forks import launcher
@@ -67,6 +69,12 @@ def copies(forks: Forks, environment: dict[str, Any]) -> dict[str, Any]:
     return {**environment, "py_executable": forks.program, "env_vars": variables}
 
 
+def cpus(config: RunConfig) -> int:
+    """The CPUs that a cluster of this node alone counts: those of the job, or more if verl requests more."""
+    usable = ray_num_cpus(os.environ, usable=len(os.sched_getaffinity(0)))
+    return share_of(cpus=usable, gpus=config.slurm.gpus_per_node).cpus
+
+
 def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
     """The arguments of ray.init: verl's arguments and environment, with the configuration's over them."""
     words: dict[str, Any] = OmegaConf.to_container(settings.ray_kwargs.ray_init, resolve=True)
@@ -75,6 +83,7 @@ def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
     if joins:  # the size of a running cluster is fixed
         words = {name: value for name, value in words.items() if name not in SIZES}
     else:
+        words |= {} if words.get("num_cpus") else {"num_cpus": cpus(config)}
         words["address"] = OWN_CLUSTER  # FIX(ENV009): without it ray.init() joins any cluster that it finds on the node
     ours = worker_variables(os.environ, config.env, {} if joins else os.environ)
     environment = get_ppo_ray_runtime_env(settings)

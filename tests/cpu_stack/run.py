@@ -70,7 +70,6 @@ verl_overrides = [
   "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes=16",
   "+actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls=cpu_stack.vllm_worker.Worker",
   "actor_rollout_ref.rollout.agent.agent_loop_config_path={job}/cpu_loops.yaml",
-  "ray_kwargs.ray_init.num_cpus=12",
   "+ray_kwargs.ray_init.num_gpus={gpus}",
   "+ray_kwargs.ray_init.object_store_memory=500000000",
 ]

@@ -26,7 +26,7 @@ class SlurmSection(Section):
     gpu_memory_gib: float | None = Field(default=None, gt=0)
     """Memory of a GPU in GiB, where its type does not tell: an a100 has 40 or 80."""
     trainer_cpus: int = Field(default=8, ge=1)
-    """CPUs of each trainer node."""
+    """CPUs of each trainer node. Ray may count more, since verl requests 3 of Ray's with each GPU and 9 for its queue."""
     trainer_memory_mib: int = Field(default=65536, ge=1)
     """Memory of each trainer node in MiB."""
     trainer_time_limit: str = Field(default="6:00:00", pattern=PATTERN)

@@ -79,10 +79,11 @@ class Whole:
     said: str = ""
     status: int | None = None
     faults: dict[str, str] = field(default_factory=dict)
+    name: str = "job"
 
     @property
     def job(self) -> Path:
-        return self.at / "job"
+        return self.at / self.name
 
     def config(self, *, steps: int, **changes: str) -> str:
         """The training lane's configuration with real sandboxes, and Slurm. `changes`: texts and what replaces them."""
@@ -90,7 +91,7 @@ class Whole:
         rows = [{**row, "extra_info": {**row["extra_info"], "image": NAME}} for row in run.rows()]
         tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         places = {"model": self.model, "tasks": tasks, "checkpoints": self.at / "checkpoints", "job": self.job}
-        text = run.CONFIG.format(**places, steps=steps, advantage="grpo", lr=1e-4, phase_s=900)
+        text = run.CONFIG.format(**places, steps=steps, advantage="grpo", lr=1e-4, phase_s=900, gpus=1)
         own = next(line for line in text.splitlines() if "agent_loop_config_path" in line)
         text = text.replace(f"{own}\n", "") + _MORE.format(images=self.images, gpu=GPU_PARTITION, cpu=CPU_PARTITION)
         for old, new in changes.items():
@@ -159,8 +160,8 @@ class Whole:
     def saved(self, step: int) -> Path:
         return self.at / "checkpoints" / "skyrl" / "run" / f"global_step_{step}"
 
-    def weights(self, step: int) -> bytes:
-        return (self.saved(step) / "actor" / "model_world_size_1_rank_0.pt").read_bytes()
+    def weights(self, step: int, *, rank: int = 0, ranks: int = 1) -> bytes:
+        return (self.saved(step) / "actor" / f"model_world_size_{ranks}_rank_{rank}.pt").read_bytes()
 
     def has_step(self, step: int) -> bool:
         found = self.saved(step)
@@ -171,7 +172,7 @@ class Whole:
         return [from_json(Counts, line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def leaves_nothing(self) -> None:
-        """No job, process, mount or directory of the launch is left on the machine."""
+        """No job, process, mount or directory of the launch is left on any node."""
         ids = {path.stem.rpartition("_")[2] for path in self.job.glob("*_*.err")}  # of earlier turns too
         assert set(read_jobs(str(self.job)).values()) <= ids
         for one in ids:
@@ -180,6 +181,9 @@ class Whole:
         wait_until(
             lambda: not processes_with(mark), lambda: f"no process is left:\n{described(processes_with(mark))}", LEFT_S
         )
-        assert [path for one in ids for path in Path("/tmp").glob(f"*skyrl-*{one}*")] == []
+        machines = self.cluster.machines
+        places = [machines.tmp(node) for node in self.cluster.nodes] if machines else [Path("/tmp")]
+        names = [name for one in ids for name in (f"*skyrl-*{one}*", f"r{one}*")]
+        assert [path for at in places for name in names for path in at.glob(name)] == []
         mounts = Path("/proc/self/mountinfo").read_text()
         assert [line for line in mounts.splitlines() if any(f"skyrl-{os.getuid()}-{one}" in line for one in ids)] == []

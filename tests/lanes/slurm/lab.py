@@ -10,13 +10,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from lanes.ports import held_ports
+from lanes.slurm.machines import Machines, machines
 
 FAKE = Path(__file__).parents[2] / "fakes" / "nvml" / "pynvml.py"
 SLICES = tuple(f"MIG-aaaaaaaa-0000-0000-0000-00000000000{n}" for n in (1, 2))
@@ -54,17 +55,24 @@ def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = 
         time.sleep(_STEP_S)
 
 
-def configuration(base: Path, ports: Sequence[int], extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
+def configuration(
+    base: Path,
+    ports: Sequence[int],
+    extra: str = "",
+    gpu_nodes: Sequence[str] = ("gpu1",),
+    machines: Machines | None = None,
+) -> str:
     """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five. Two clusters of one machine
     at once have no job's number in common, and so none of the directories that are named after one."""
+    addresses = machines.addresses if machines else dict.fromkeys(("cpu1", *gpu_nodes), "127.0.0.1")
     gpu_lines = "\n".join(
-        f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2"
+        f"NodeName={name} NodeHostname=localhost NodeAddr={addresses[name]} Port={port} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2"
         for name, port in zip(gpu_nodes, ports[2:], strict=True)
     )
     return f"""
 ClusterName=lane
 FirstJobId={500 * ports[0]}
-SlurmctldHost=localhost
+SlurmctldHost=localhost{f"({machines.host})" if machines else ""}
 SlurmUser=root
 SlurmctldPort={ports[0]}
 AuthInfo=socket={base}/munge.socket
@@ -86,7 +94,7 @@ SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 GresTypes=gpu
-NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
+NodeName=cpu1 NodeHostname=localhost NodeAddr={addresses["cpu1"]} Port={ports[1]} CPUs=4 RealMemory=64000
 {gpu_lines}
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName=short Nodes=cpu1 MaxTime=2
@@ -116,6 +124,8 @@ class Cluster:
     env: Mapping[str, str]
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
     nodes: tuple[str, ...] = ("cpu1", "gpu1")
+    machines: Machines | None = None
+    """Where each node is separate from this machine."""
 
     def run(
         self, *words: str, limit_s: float = LIMIT_S, cwd: Path | None = None, **more: str
@@ -190,7 +200,7 @@ class Cluster:
             assert down.returncode == 0, down.stderr
             yield
         finally:
-            _start(self, ("slurmd", "-D", "-N", node), ready=lambda: True)
+            _start(self, _slurmd(self, node), ready=lambda: True)
             self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
             wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back")
 
@@ -203,18 +213,28 @@ class Cluster:
 
 
 @contextmanager
-def cluster_of_lane(lane: str, gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterator[Cluster]:
-    """For the fixtures of a lane: in a short directory, for sockets lie in it."""
+def cluster_of_lane(
+    lane: str, gpu_nodes: tuple[str, ...] = ("gpu1",), separate: Sequence[Path] | None = None
+) -> Iterator[Cluster]:
+    """For the fixtures of a lane: in a short directory, for sockets lie in it. `separate` gives each GPU node a network and
+    a /tmp of its own, in which these directories are those of this machine."""
     if os.getuid() != 0:
         pytest.skip(f"the {lane} lane needs root: slurmd starts jobs as their users")
     with tempfile.TemporaryDirectory(prefix=lane[:3], dir="/tmp", ignore_cleanup_errors=True) as name:
-        Path(name).chmod(0o755)
-        with a_cluster(Path(name), gpu_nodes=gpu_nodes) as cluster:
-            yield cluster
+        base = Path(name)
+        base.chmod(0o755)
+        with ExitStack() as stack:
+            made = None
+            if separate is not None:
+                nodes = ("cpu1", *gpu_nodes)
+                made = stack.enter_context(machines(base / "machines", nodes, (base, *separate)))
+            yield stack.enter_context(a_cluster(base, gpu_nodes=gpu_nodes, machines=made))
 
 
 @contextmanager
-def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterator[Cluster]:
+def a_cluster(
+    base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",), machines: Machines | None = None
+) -> Iterator[Cluster]:
     """Starts everything and takes everything down again, with whatever its jobs left."""
     for name in ("state", "log", "run", "python"):
         (base / name).mkdir()
@@ -227,9 +247,9 @@ def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",
         "SLURM_CONF": str(base / "slurm.conf"),
         "PYTHONPATH": str(base / "python"),
     }
-    cluster = Cluster(base, env, nodes=("cpu1", *gpu_nodes))
+    cluster = Cluster(base, env, nodes=("cpu1", *gpu_nodes), machines=machines)
     with held_ports(2 + len(gpu_nodes)) as ports:
-        (base / "slurm.conf").write_text(configuration(base, ports, extra, gpu_nodes))
+        (base / "slurm.conf").write_text(configuration(base, ports, extra, gpu_nodes, machines))
         yield from _running(cluster)
 
 
@@ -239,11 +259,16 @@ def _running(cluster: Cluster) -> Iterator[Cluster]:
         _start(cluster, _munge(base), ready=lambda: (base / "munge.socket").exists())
         _start(cluster, ("slurmctld", "-D", "-i"), ready=lambda: cluster.run("scontrol", "ping").returncode == 0)
         for node in cluster.nodes:
-            _start(cluster, ("slurmd", "-D", "-N", node), ready=lambda node=node: cluster.node_state(node) == "idle")
+            _start(cluster, _slurmd(cluster, node), ready=lambda node=node: cluster.node_state(node) == "idle")
         yield cluster
     finally:
         _stop(reversed(cluster.daemons))
         kill_all_with(f"SLURM_CONF={base}/slurm.conf")
+
+
+def _slurmd(cluster: Cluster, node: str) -> tuple[str, ...]:
+    inside = cluster.machines.words(node) if cluster.machines else ()
+    return (*inside, "slurmd", "-D", "-N", node)
 
 
 def processes_with(variable: str) -> list[int]:
@@ -288,12 +313,12 @@ def _munge(base: Path) -> tuple[str, ...]:
 
 
 def _start(cluster: Cluster, words: tuple[str, ...], ready: Callable[[], bool]) -> None:
-    program = shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    path = f"{cluster.env['PATH']}:/usr/sbin:/sbin"
+    program = shutil.which(words[0], path=path)
     assert program is not None, f"{words[0]} is not installed"
+    env = {**cluster.env, "PATH": path}
     with (cluster.base / "log" / f"{words[0]}.out").open("ab") as out:
-        daemon = subprocess.Popen(
-            [program, *words[1:]], env=cluster.env, stdout=out, stderr=out, stdin=subprocess.DEVNULL
-        )
+        daemon = subprocess.Popen([program, *words[1:]], env=env, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
     cluster.daemons.append(daemon)
 
     def up() -> bool:

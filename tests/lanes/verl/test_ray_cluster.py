@@ -40,6 +40,10 @@ ppo_mini_batch_size = 2
 DRIVER = """
 import json, os, ray
 ray.init()
+groups = [ray.util.placement_group([{"CPU": 3, "GPU": 1}]) for _ in range(2)]  # as verl requests them
+ray.get([group.ready() for group in groups], timeout=120)
+for group in groups:
+    ray.util.remove_placement_group(group)
 @ray.remote(num_gpus=1, num_cpus=0)
 def where(_):
     import time; time.sleep(1)

@@ -3,7 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_train.node.ray_cluster import Head, Share, cluster_environ, driver_environ, head_words, ports, worker_words
+from skyrl_train.node.ray_cluster import (
+    Head,
+    Share,
+    cluster_environ,
+    driver_environ,
+    head_words,
+    ports,
+    share_of,
+    worker_words,
+)
 
 HEAD = Head("10.1.2.3", 24710)
 SHARE = Share(cpus=96, gpus=8)
@@ -28,6 +37,12 @@ def test_the_head_has_every_port_of_its_own() -> None:
         "--include-dashboard=false",
         *COMMON,
     )
+
+
+def test_ray_counts_as_many_cpus_as_verl_requests() -> None:
+    assert share_of(cpus=2, gpus=1) == Share(cpus=13, gpus=1)
+    assert share_of(cpus=8, gpus=8) == Share(cpus=34, gpus=8)
+    assert share_of(cpus=96, gpus=8) == Share(cpus=96, gpus=8)
 
 
 def test_a_worker_joins_by_address() -> None:
