@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[3]
 LAST, NEXT = f"v{VERSION}", "v9.8.7"
 """The release that the pages name, and one that only the tag knows."""
 LIMIT_S = 600.0
+MEASURED = "measured"
+"""The property of a test whose value the end of the run prints."""
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -31,6 +33,13 @@ def done(*argv: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str
     ended = run(*argv, cwd=cwd, env=env)
     assert ended.returncode == 0, f"{argv}\n{ended.stdout}\n{ended.stderr}"
     return ended.stdout
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for one in terminalreporter.getreports("passed"):
+        for name, value in one.user_properties:
+            if name == MEASURED:
+                terminalreporter.write_line(f"{one.nodeid}: {value}")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanes.release.conftest import ROOT, done, interpreter
+from lanes.release.conftest import MEASURED, ROOT, done, interpreter
 from test_tutorial import BLOCK, LAPTOP, matches, run, steps
 
 pytestmark = pytest.mark.release
@@ -39,17 +39,16 @@ def path(tmp_path: Path) -> str:
 
 
 def test_the_tutorial_from_a_fresh_clone(
-    clone: Path, path: str, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+    clone: Path, path: str, record_property: Callable[[str, object], None]
 ) -> None:
     told = list(steps(LAPTOP.read_text(encoding="utf-8")))
     install = install_lines(LAPTOP.read_text(encoding="utf-8"))
     assert install == ["python3 -m venv venv && . venv/bin/activate", "pip install . pytest"]
     begun = time.monotonic()
     outputs = run([*install, *(command for command, _ in told)], clone, path=path, environ=_pip(clone))
-    minutes = f"{(time.monotonic() - begun) / 60:.1f}"
-    record_property("minutes", minutes)
-    with capsys.disabled():
-        os.write(1, f"\nthe tutorial from a fresh clone: {minutes} minutes, {len(told)} commands\n".encode())
+    record_property(
+        MEASURED, f"{(time.monotonic() - begun) / 60:.1f} minutes, {len(told)} commands and the installation"
+    )
     assert len(outputs) == len(install) + len(told)
     for (command, expected), output in zip(told, outputs[len(install) :], strict=True):
         assert matches(expected, output), f"$ {command}\n{output}\n--- expected\n{expected}"
