@@ -183,11 +183,20 @@ def _failure_after_steps(name: str) -> KnownFailure | None:
 
 
 def _with_consequences(diagnosis: Diagnosis, last_resorts: Sequence[Hit]) -> Diagnosis:
-    """The diagnosis with what ended the run as a consequence: an error above it is the cause."""
-    names = {hit.failure.name for hit in last_resorts}
+    """The diagnosis with what ended the run as a consequence: an error above it is the cause.
+
+    A last resort with the name of the root cause repeats it, as Ray's line about a task does: it is left out.
+    """
+    weak = {hit.failure for hit in last_resorts}
+    names = {failure.name for failure in weak}
+    own = diagnosis.root.failure.name if diagnosis.root else ""
     return dataclasses.replace(
         diagnosis,
-        matches=tuple(_as_consequence(hit) if hit.failure.name in names else hit for hit in diagnosis.matches),
+        matches=tuple(
+            _as_consequence(hit) if hit.failure in weak else hit
+            for hit in diagnosis.matches
+            if hit.failure not in weak or hit.failure.name != own
+        ),
         others=tuple(hit for hit in diagnosis.others if hit.failure.name not in names),
     )
 
@@ -259,10 +268,11 @@ def _sort_by_time(hits: Iterable[Hit], order: Order) -> list[Hit]:
 
 
 def _first_of_each(hits: Iterable[Hit]) -> list[Hit]:
-    """The first hit of each failure and role in each file."""
-    first: dict[tuple[str, str, str], Hit] = {}
+    """The first hit of each failure and role in each file. A last resort is no substitute for a cause below it."""
+    first: dict[tuple[str, str, bool, str], Hit] = {}
     for hit in hits:
-        first.setdefault((hit.failure.name, hit.failure.signature.role, hit.line.file), hit)
+        signature = hit.failure.signature
+        first.setdefault((hit.failure.name, signature.role, signature.last_resort, hit.line.file), hit)
     return list(first.values())
 
 
