@@ -92,7 +92,7 @@ SIGNATURES = (
         refines=("MEM001", "MEM002", "MEM006"),
     ),
     Signature(
-        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
+        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\b[Rr]eason['\"]?: {0,12}['\"]?OOMKilled\b|\(OOMKilled\)| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
         sample="srun: error: gpu07: task 0: Out Of Memory",
         explain=CAUSE,
         remedy=MORE,

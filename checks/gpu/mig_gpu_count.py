@@ -107,6 +107,20 @@ SIGNATURES = (
     ),
 )
 
+NO_DRIVER = "Look at the node: `lsmod | grep nvidia`, `dmesg | grep -i nvrm`. {slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators. In a container that was started without GPUs: {slurm:`srun --gres=gpu:N`, `apptainer --nv`|`docker run --gpus all`, `apptainer --nv`}."
+SIGNATURES = (
+    *SIGNATURES,
+    Signature(
+        pattern=r"\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
+        sample="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
+        explain="no GPU is visible here: the NVIDIA driver is not loaded on the node, or the job or container was given no GPU",
+        remedy=NO_DRIVER,
+        versions="nvidia driver",
+        last_resort=True,
+        passing=True,
+    ),
+)
+
 TOPIC = Signature(
     pattern=r"(?i)\bno (?:usable |visible |cuda |nvidia )*gpus?\b.{0,40}(?:found|available|visible|detected)|\bcuda (?:is )?(?:not available|unavailable)|cuda driver initiali[sz]ation failed|gpu is needed",
     sample="RuntimeError: CUDA driver initialization failed, you might not have a CUDA gpu.",
