@@ -50,7 +50,14 @@ ASK_SLURM = "{slurm:Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; O
 MORE = "Request more host memory (Slurm: `--mem`), or use less of it: fewer data loader workers (`{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
 MORE_FOR_RAY = "Request more host memory (Slurm: `--mem`), or use less of it: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
 
-KEYS = ("model.path", "actor.param_offload", "actor.optimizer_offload", "data.loader_workers", "rollout.agent_workers")
+KEYS = (
+    "slurm.trainer_memory_mib",
+    "model.path",
+    "actor.param_offload",
+    "actor.optimizer_offload",
+    "data.loader_workers",
+    "rollout.agent_workers",
+)
 
 SIGNATURES = (
     Signature(

@@ -53,6 +53,7 @@ class Diagnosis:
     dialect    the dialect of the framework that wrote the logs; empty where none is known
     parts      the parts of a system that the logs show: Slurm, Ray and others
     slurm_id   the number of the Slurm job; empty where the logs name none
+    has_steps  whether a training step ended
     earlier    the earlier runs of files that hold several; all else is of the last run of each file
     """
 
@@ -71,6 +72,7 @@ class Diagnosis:
     parts: frozenset[str] = frozenset()
     slurm_id: str = ""
     ranks: str = ""
+    has_steps: bool = False
     earlier: tuple[EarlierRun, ...] = ()
 
 
@@ -102,6 +104,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         parts=frozenset(part for scan in scans for part in scan.parts),
         slurm_id=slurm_id,
+        has_steps=any(scan.steps for scan in scans),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
     is_weak = suspect is not None and not _is_serious(suspect, scans)
@@ -119,10 +122,16 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
-        found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
+        found = dataclasses.replace(found, ranks=_ranks(root, hits))
     if root is None or root in last_resorts:
         return dataclasses.replace(found, root=root, others=others)
     return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _ranks(root: Hit, hits: Sequence[Hit]) -> str:
+    """The ranks that kept the others waiting: by the root cause's own lines, or by the time-outs that follow from it."""
+    others = {hit.failure: hit for hit in hits if hit.failure != root.failure}
+    return next(filter(None, (describe_ranks(hit, hits) for hit in (root, *others.values()))), "")
 
 
 def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Sequence[Scan]) -> Diagnosis:
