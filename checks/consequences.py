@@ -102,11 +102,20 @@ SIGNATURES = {
             versions="python",
         ),
     ),
+    "task-exited": (
+        Signature(
+            pattern=r"\bsrun: error: (?P<host>\S{1,80}): tasks? (?P<tasks>[\d,\-\[\]]{1,40}): Exited with exit code (?P<code>\d{1,3})",
+            sample="srun: error: gpu07: task 0: Exited with exit code 1",
+            explain="srun reports that task {tasks} on {host} ended with exit code {code}",
+            role=Part.CASCADE,
+            versions="slurm",
+        ),
+    ),
     "killed": (
         Signature(
-            pattern=r"Exiting due to|Exited with exit code|\bsrun: error: .{0,80}task|Job step aborted|SIGTERM|Terminated\b",
-            sample="srun: error: gpu07: task 0: Exited with exit code 1",
-            explain="the job ended",
+            pattern=r"Exiting due to|^Exited with exit code|\bsrun: error: .{0,80}task.{0,60}: (?!Exited with)[A-Z]\w|Job step aborted|SIGTERM|Terminated\b",
+            sample="srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
+            explain="the processes of the job were ended",
             role=Part.CASCADE,
             versions="slurm",
         ),

@@ -19,6 +19,10 @@ from skyrl_doctor.report.lines import finding_text, location_text
 
 REFUSALS = frozenset(("CFG004", "CFG030"))
 """Failures whose log line names a key that the program refuses."""
+UPDATE_MEMORY = "MEM002"
+DYNAMIC, TOKENS = "actor.dynamic_batch_size", "actor.max_tokens_per_gpu"
+MICRO_BATCH = "actor.micro_batch_size_per_gpu"
+PROMPT, RESPONSE = "data.max_prompt_tokens", "data.max_response_tokens"
 KEY_GROUPS = ("full", "key", "argument", "name", "required", "option")
 MOST_PLACES, MOST_LETTERS = 5, 160
 
@@ -43,6 +47,46 @@ def read_configured(machine: Machine, files: list[str], diagnosis: Diagnosis) ->
     ]
     refused = _refused(machine, files, root)
     return Configured(context.plan, tuple(found or refused or _settings(context.plan, root.failure.signature)))
+
+
+def with_fitting_remedy(diagnosis: Diagnosis, plan: Plan) -> Diagnosis:
+    """The diagnosis whose remedy names the setting that this run uses, with its place and a value: for an update out of memory."""
+    root = diagnosis.root
+    change = _smaller_update(plan) if root is not None and root.failure.id == UPDATE_MEMORY else ""
+    if root is None or not change:
+        return diagnosis
+    signature = root.failure.signature
+    rest = signature.remedy.partition(". ")[2]
+    own = dataclasses.replace(signature, remedy=f"{change} {rest}".strip())
+    failure = dataclasses.replace(root.failure, signature=own)
+    return dataclasses.replace(diagnosis, root=dataclasses.replace(root, failure=failure))
+
+
+def _smaller_update(plan: Plan) -> str:
+    """Which setting makes the micro batches of this run smaller; empty where the configuration does not tell."""
+    try:
+        is_dynamic = plan.flag(DYNAMIC)
+        key = TOKENS if is_dynamic else MICRO_BATCH
+        now, longest = plan.integer(key), (plan.integer(PROMPT) or 0) + (plan.integer(RESPONSE) or 0)
+    except CouldNotLook:
+        return ""
+    if not now:
+        return ""
+    place, name = _place(plan, key), f"`{plan.name(key)}`"
+    if is_dynamic and now > longest:
+        return f"This run uses dynamic batches: lower {name} from {now} to {max(now // 2, longest)}{place}."
+    if is_dynamic:
+        return f"This run uses dynamic batches, and {name} = {now}{place} is as small as one sequence of {longest} tokens allows: shorten `{plan.name(RESPONSE)}`."
+    if now > 1:
+        return f"Lower {name} from {now} to {now // 2}{place}."
+    return f"{name} is 1 already{place}: shorten `{plan.name(RESPONSE)}`, or spread each sequence over more GPUs."
+
+
+def _place(plan: Plan, key: str) -> str:
+    value = plan.find(key)
+    if value is None or value.location is None:
+        return ""
+    return f" ({location_text(dataclasses.replace(value.location, key=None))})"
 
 
 def _refused(machine: Machine, files: list[str], root: Hit) -> tuple[str, ...]:

@@ -36,6 +36,13 @@ SIGNATURES = (
         versions="omegaconf",
     ),
     Signature(
+        pattern=r"^(?:\[\w{1,20}\]: ?)?(?:\w{1,40}\.){0,6}\w{0,40}(?:Error|Exception): (?i:(?:invalid|unknown|unrecogni[sz]ed|unexpected|unsupported|undefined|extra) (?:config(?:uration)?|settings?|hyper-?parameter|yaml|toml) (?:key|option|field|parameter|entry|name|argument)s?)\b(?: \w{2,5})?:? ?[\[('\"`]{0,2}(?P<key>[\w.-]{1,120})",
+        sample="AssertionError: Invalid configuration key: save_every",
+        explain="the program's configuration has no key `{key}`",
+        remedy="Correct or remove `{key}` in the file or on the command line. The line of code above the error reads the configuration: it shows which keys this version takes.",
+        versions="any",
+    ),
+    Signature(
         pattern=r"Missing mandatory value: (?P<key>[\w.\[\]]{1,200})",
         sample="omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.train_files",
         explain="`{key}` is required and not set",

@@ -45,7 +45,14 @@ ASK_SLURM = "{slurm:Ask Slurm: `sacct -j JOB -o State,ExitCode,MaxRSS,ReqMem`; O
 MORE = "Request more host memory (Slurm: `--mem`), or use less of it: fewer data loader workers (`{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. `sacct -j JOB -o MaxRSS,ReqMem` shows what a job used and was given."
 MORE_FOR_RAY = "Request more host memory (Slurm: `--mem`), or use less of it: fewer workers (`{key:rollout.agent_workers}`, `{key:data.loader_workers}`); and if the optimizer is offloaded to the host and the GPU has room for it, `{key:actor.optimizer_offload}=false`. Ray kills at 95 % of the memory that it sees (`RAY_memory_usage_threshold`); `ray logs raylet.out` names the largest processes."
 
-KEYS = ("model.path", "actor.param_offload", "actor.optimizer_offload", "data.loader_workers", "rollout.agent_workers")
+KEYS = (
+    "slurm.trainer_memory_mib",
+    "model.path",
+    "actor.param_offload",
+    "actor.optimizer_offload",
+    "data.loader_workers",
+    "rollout.agent_workers",
+)
 
 SIGNATURES = (
     Signature(
@@ -87,7 +94,7 @@ SIGNATURES = (
         refines=("MEM001", "MEM002", "MEM006"),
     ),
     Signature(
-        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
+        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\b[Rr]eason['\"]?: {0,12}['\"]?OOMKilled\b|\(OOMKilled\)| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
         sample="srun: error: gpu07: task 0: Out Of Memory",
         explain=CAUSE,
         remedy=MORE,

@@ -36,7 +36,7 @@ from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpu
 CAUSE = "no further process, thread or open file was allowed"
 NO_THREAD = "no further thread or process was allowed"
 RAISE = "Raise the soft limit in the job script: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit). Fewer threads: `OMP_NUM_THREADS=1`{ray:, and with Ray as many CPUs as the job has (`ray start --num-cpus=N`); by itself Ray starts a worker for each CPU of the node|}."
-FILES = "Raise the soft limit in the job script: `ulimit -S -n $(ulimit -H -n)`. The line has EAGAIN (11) instead: it is the limit of processes, `ulimit -S -u $(ulimit -H -u)`."
+FILES = "Raise the soft limit in the shell or script that starts the program: `ulimit -S -n $(ulimit -H -n)`. If it fails again after hours, the program leaves connections open: `ls /proc/PID/fd | wc -l` grows."
 
 SIGNATURES = (
     Signature(
@@ -69,10 +69,17 @@ SIGNATURES = (
         unless=r"Operation not permitted",  # a container's system call filter, not a limit
     ),
     Signature(
-        pattern=r"\[Errno 11\] Resource temporarily unavailable|\[Errno 24\] \S|[Tt]oo many open files|\bEMFILE\b",
+        pattern=r"\[Errno 24\] \S|[Tt]oo many open files|\bEMFILE\b",
         sample="OSError: [Errno 24] Too many open files: '/tmp/ray/session_latest/sockets/plasma_store'",
-        explain=CAUSE,
+        explain="the process has as many open files and sockets as its limit allows (`ulimit -n`)",
         remedy=FILES,
+        versions="python",
+    ),
+    Signature(
+        pattern=r"\[Errno 11\] Resource temporarily unavailable",
+        sample="BlockingIOError: [Errno 11] Resource temporarily unavailable",
+        explain=NO_THREAD,
+        remedy=RAISE,
         versions="python",
     ),
     Signature(

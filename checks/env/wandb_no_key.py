@@ -78,6 +78,14 @@ SIGNATURES = (
         versions="any",
     ),
     Signature(
+        pattern=r"\bNameResolutionError: .{0,200}Failed to resolve '(?P<host>[\w.-]{0,80}wandb\.\w{2,10})'|\b\w{1,40}(?:Error|Timeout): HTTPSConnectionPool\(host='(?P<server>[\w.-]{0,80}wandb\.\w{2,10})', port=\d{1,5}\): Max retries exceeded",
+        unless=r"\bwandb: |\bWARN(?:ING)?\b|retry loop",
+        sample="urllib3.exceptions.NameResolutionError: <urllib3.connection.HTTPSConnection object at 0x7f>: Failed to resolve 'api.wandb.ai' ([Errno -3] Temporary failure in name resolution)",
+        explain="this node does not reach W&B's server",
+        remedy="Log without it: `export WANDB_MODE=offline` for the process that trains, and `wandb sync DIR` later from a machine with a network. With a proxy, set `HTTPS_PROXY` for the job.",
+        versions="wandb, weave",
+    ),
+    Signature(
         pattern=r"wandb\.errors.{0,80}do not have permission to access the requested resource",
         sample="wandb.errors.CommError: It appears that you do not have permission to access the requested resource. Please reach out to the project owner to grant you access.",
         explain="the W&B key of this process has no access to the entity or project",

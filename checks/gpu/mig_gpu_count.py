@@ -39,6 +39,8 @@ CAUSE = (
 LOOK = "Inside the job run `nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES`."
 REQUEST = f"{LOOK} Nothing listed: the job has no GPU; request one (Slurm: `--gres=gpu:1`; a container: `--gpus all`). Listed, but not in the variable: unset the variable, or correct it. In a Ray worker: the actor must request `num_gpus`."
 
+NO_DRIVER = "Look at the node: `lsmod | grep nvidia`, `dmesg | grep -i nvrm`. {slurm:Submit again with `--exclude=NODE`|Use another node} and tell the administrators. In a container that was started without GPUs: {slurm:`srun --gres=gpu:N`, `apptainer --nv`|`docker run --gpus all`, `apptainer --nv`}."
+
 SIGNATURES = (
     Signature(
         pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs (?P<desired>\d+)",
@@ -104,6 +106,15 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=REQUEST,
         versions="torch, transformers, pynvml",
+    ),
+    Signature(
+        pattern=r"\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
+        sample="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
+        explain="no GPU is visible here: the NVIDIA driver is not loaded on the node, or the job or container was given no GPU",
+        remedy=NO_DRIVER,
+        versions="nvidia driver",
+        last_resort=True,
+        passing=True,
     ),
 )
 

@@ -18,13 +18,26 @@ raises `kernel.keys.maxkeys` and `kernel.keys.maxbytes`. Keys of containers that
 
 from skyrl_doctor.core.signature import Signature
 
+CAUSE = "the user has as many kernel keyrings as kernel.keys.maxkeys allows (mostly 200 containers); no disk is full"
+REMEDY = "Podman: set `keyring = false` under `[containers]` in `~/.config/containers/containers.conf`. Docker, containerd and others: an administrator raises the limits, `sysctl kernel.keys.maxkeys=20000 kernel.keys.maxbytes=2000000`. `cat /proc/key-users` shows how many are used."
+
 SIGNATURES = (
     Signature(
         pattern=r"(?:create keyring .{0,140}|join keyctl .{0,140}|session key(?:ring)?\b.{0,80}): ?(?i:disk quota exceeded)",
         sample="Error: crun: create keyring `1e42b038e9ac`: Disk quota exceeded: OCI runtime error",
-        explain="the user has as many kernel keyrings as kernel.keys.maxkeys allows (mostly 200 containers); no disk is full",
-        remedy="Set `keyring = false` under `[containers]` in `~/.config/containers/containers.conf`. Or ask for `sysctl kernel.keys.maxkeys=20000 kernel.keys.maxbytes=2000000`. `cat /proc/key-users` shows how many are used.",
+        explain=CAUSE,
+        remedy=REMEDY,
         versions="crun, runc",
+        refines=("CKP003",),
+    ),
+    Signature(
+        pattern=r"\b[Dd]isk quota exceeded\b",
+        near=r"\bsession key(?:ring)?\b|\bcreate keyring\b|\bjoin keyctl\b|\bkeyctl\b",
+        within=3,
+        sample="          disk quota exceeded",
+        explain=CAUSE,
+        remedy=REMEDY,
+        versions="runc, containerd",
         refines=("CKP003",),
     ),
 )

@@ -79,6 +79,13 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"(?:\bfailed to extend|\b[Ee]rror while (?:creating|attaching to) shared memory segment) (?P<path>/dev/shm/nccl-\w{1,20})(?: (?:\(size|to) (?P<size>\d{1,15}))?",
+        sample="Error while creating shared memory segment /dev/shm/nccl-ufmqwQ (size 7340384)",
+        explain="NCCL got no room for {path} ({size} bytes): /dev/shm is full or too small",
+        remedy="In a container: start it with `--shm-size=16g` or `--ipc=host`; in Kubernetes mount an `emptyDir` with `medium: Memory` at /dev/shm. On a node: `df -h /dev/shm`, and remove what dead runs left (`/dev/shm/nccl-*`). `NCCL_SHM_DISABLE=1` does without it, more slowly.",
+        versions="nccl",
+    ),
+    Signature(
         pattern=r"\bunhandled system error\b|\bncclSystemError\b",
         sample="torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1331, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.18.5",
         explain="a system call of NCCL failed: mostly the network interface, shared memory or an InfiniBand device",

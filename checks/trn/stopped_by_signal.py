@@ -92,7 +92,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b",
+        pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b|\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) signal:? 15\b(?! ?\w)",
         unless=r"\*\*\* ",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
@@ -100,6 +100,24 @@ SIGNATURES = (
         versions="any",
         last_resort=True,
         passing=True,
+    ),
+    Signature(
+        pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGINT\b|\bSIGINT (?:signal )?received\b|\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) signal:? 2\b(?! ?\w)|\b[Ii]nterrupted by (?:the )?user\b|\b(?:[Ss]topp|[Ii]nterrupt|[Ee]xit|[Aa]bort)(?:ed|ing) (?:due to|by|on|after) (?:a )?(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc])\b|\b(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc]) (?:received|detected)|\b[Dd]etected [Kk]eyboard ?[Ii]nterrupt\b",
+        unless=r"\*\*\* ",
+        sample="Received SIGINT, saving a checkpoint before the exit",
+        explain="Ctrl-C (SIGINT) stopped the run",
+        remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
+        versions="any",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bMain process received SIG(?P<signal>INT|TERM), exiting",
+        sample="[2026-03-02 08:52:31,001] [INFO] [launch.py:327:sigkill_handler] Main process received SIGINT, exiting",
+        explain="SIG{signal} stopped DeepSpeed's launcher: Ctrl-C (SIGINT), or the scheduler, the platform or a person (SIGTERM)",
+        remedy=f"If no person did it: {FIND_SENDER[0].lower()}{FIND_SENDER[1:]}, {RESUME}",
+        versions="deepspeed",
+        fatal=False,
     ),
     Signature(
         pattern=r"\bTERM_(?P<why>OWNER|FORCE_OWNER|ADMIN|FORCE_ADMIN|EXTERNAL_SIGNAL|PREEMPT|REQUEUE_OWNER|REQUEUE_ADMIN|BUCKET_KILL|LOAD): job killed\b|\b[Jj]ob deleted at request of (?P<who>\S{1,100})",

@@ -14,14 +14,16 @@ from skyrl_train.contracts.screen import columns, fitted, limit, print_lines, pr
 if TYPE_CHECKING:
     from skyrl_doctor.cli.advised import Advised
     from skyrl_doctor.logs.cause.root_cause import Diagnosis
-    from skyrl_doctor.logs.diagnose import DiagnosedJob
+    from skyrl_doctor.logs.diagnose import DiagnosedJob, Found
     from skyrl_doctor.logs.show import Redact
+    from skyrl_doctor.watch.past_steps import StepFigures
 
 WIDEST = 100
 ROWS, NEIGHBOUR_ROWS = 3, 2
 """Rows of the screen that the line of the root cause gets without -v, and each line around it."""
 _QUOTED = re.compile(r"  (?P<mark>[> ]) +\d+ \| ")
 FOUND, UNREADABLE = 1, 2
+SCRIPTS = (".sh", ".sbatch", ".slurm", ".py", ".toml", ".yaml", ".yml")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +52,7 @@ class Section:
     job: "DiagnosedJob"
     diagnosis: "Diagnosis"
     configured: tuple[str, ...]
+    figures: "StepFigures"
     advised: "tuple[Advised, ...]"
 
 
@@ -65,7 +68,17 @@ def run(args: argparse.Namespace) -> int:
     redact = Redactor.of(os.environ)
     for reason in found.unread:
         print_note(redact(f"skyrl-doctor diagnose: {reason}"))
+    for file in found.skipped:
+        print_note(redact(f"skyrl-doctor diagnose: not read: {file}; name it on the command line to read it too"))
     if not found.read:
+        return UNREADABLE
+    if scripts := _scripts(found):
+        for file in scripts:
+            print_note(
+                redact(
+                    f"skyrl-doctor diagnose: {file} is a script or a configuration, not a log; check it with `skyrl-doctor preflight {file}`"
+                )
+            )
         return UNREADABLE
     for job in found.jobs:
         if job.is_silent:
@@ -80,42 +93,59 @@ def run(args: argparse.Namespace) -> int:
     elif sections:
         lines = (line for one in sections for line in _lines(one, redact, is_one=is_one))
         print_lines(fitted(lines if args.verbose else quoted_rows(lines, limit()), limit()))
-    if any(job.is_failed for job in found.jobs):
+    if any(one.job.is_failed or any(fault.is_error for fault in one.figures.faults) for one in sections):
         return FOUND
     return UNREADABLE if found.unread or len(sections) < len(found.jobs) else 0
 
 
+def _scripts(found: "Found") -> list[str]:
+    """The files, where all that was read are named like scripts or configurations, and none of them holds a failure."""
+    is_clean = not any(job.is_failed for job in found.jobs)
+    return list(found.read) if is_clean and all(file.endswith(SCRIPTS) for file in found.read) else []
+
+
 def _section(job: "DiagnosedJob", config: list[str]) -> Section:
     from skyrl_doctor.cli.advised import advisories_of_log
+    from skyrl_doctor.watch.past_steps import StepFigures, read_step_figures, with_lines
 
     diagnosis, configured, plan = job.diagnosis, tuple[str, ...](), None
     if config:
-        from skyrl_doctor.configured import read_configured
+        from skyrl_doctor.configured import read_configured, with_fitting_remedy
         from skyrl_doctor.machine.local import LocalMachine
 
         run_config = read_configured(LocalMachine(), config, diagnosis)
         plan, configured = run_config.plan, run_config.lines
-        diagnosis = dataclasses.replace(diagnosis, dialect=plan.dialect)
+        diagnosis = with_fitting_remedy(dataclasses.replace(diagnosis, dialect=plan.dialect), plan)
     advised = advisories_of_log(job.versions, diagnosis, plan) if job.versions else ()
-    return Section(job, diagnosis, configured, advised)
+    has_steps = diagnosis.has_steps and not diagnosis.unknown
+    figures = with_lines(read_step_figures(job.read)) if has_steps else StepFigures()
+    return Section(job, diagnosis, configured, figures, advised)
 
 
 def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
     from skyrl_doctor.cli.advised import advised_data
+    from skyrl_doctor.cli.step_faults import steps_data
     from skyrl_doctor.logs.show import data
 
     job = {} if is_one or not one.job.slurm_id else {"job": one.job.slurm_id}
-    return {**data(one.diagnosis, redact), **job, **advised_data(one.advised)}
+    return {**data(one.diagnosis, redact), **steps_data(one.figures, redact), **job, **advised_data(one.advised)}
 
 
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
+    from skyrl_doctor.cli.step_faults import step_fault_lines
     from skyrl_doctor.logs.show import job_title, text
 
     width = min(columns(), WIDEST)
     if not is_one:
         yield from job_title(one.job.slurm_id, one.job.read, width)
-    yield from text(one.diagnosis, _page(one.diagnosis), redact, len(one.job.read), one.configured, width)
+    if not one.job.slurm_id and len(one.job.read) > 1:
+        yield f"These {len(one.job.read)} files name no Slurm job: they are read as the logs of one run."
+        yield "If they are of several runs, diagnose each by itself."
+        yield ""
+    if one.diagnosis.root is None:
+        yield from step_fault_lines(one.figures, redact, width)
+    yield from text(one.diagnosis, _page(one.diagnosis), redact, len(one.job.read), one.configured, width, growth(one))
     yield from advised_lines(one.advised)
     if not is_one:
         yield ""
@@ -137,6 +167,12 @@ def quoted_rows(lines: Iterable[str], width: int | None) -> Iterator[str]:
         yield from (f"{indent if at else lead[0]}{row}" for at, row in enumerate(rows[:most]))
         if len(rows) > most and is_root:
             yield f"{indent}… (-v prints the whole line)"
+
+
+def growth(one: Section) -> str:
+    """How the memory grew, where the GPU's memory ran out."""
+    root = one.diagnosis.root
+    return one.figures.growth if root and root.failure.name.startswith("MEM") else ""
 
 
 def _page(diagnosis: "Diagnosis") -> str:

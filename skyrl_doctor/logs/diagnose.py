@@ -46,6 +46,7 @@ class Found:
 
     jobs: tuple[DiagnosedJob, ...]
     unread: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
 
     @property
     def newest(self) -> DiagnosedJob:
@@ -80,7 +81,7 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
     by_file = {scan.file: scan for scan in scans}
     groups = group_by_job({file: scan.job_words for file, scan in by_file.items()})
     jobs = [_diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s) for group in groups]
-    return Found(tuple(jobs) or (_diagnosed("", [], site_s),), tuple(unread))
+    return Found(tuple(jobs) or (_diagnosed("", [], site_s),), tuple(unread), sources.skipped)
 
 
 def _diagnosed(slurm_id: str, scans: Sequence[Scan], site_s: int) -> DiagnosedJob:

@@ -129,16 +129,22 @@ def _clean(text: str, redact: Redact) -> str:
 
 
 def text(
-    diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured: Sequence[str] = (), width: int = WIDTH
+    diagnosis: Diagnosis,
+    page: str,
+    redact: Redact,
+    files: int,
+    configured: Sequence[str] = (),
+    width: int = WIDTH,
+    growth: str = "",
 ) -> Iterator[str]:
     """The lines of the text report.
 
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
-    the run's configuration says of the failure.
+    the run's configuration says of the failure, and `growth` how the memory grew.
     """
     yield from earlier_runs(diagnosis)
     if diagnosis.root is not None:
-        yield from _root(diagnosis, diagnosis.root, page, redact, configured, width)
+        yield from _root(diagnosis, diagnosis.root, page, redact, configured, width, growth)
     elif diagnosis.unknown is not None:
         yield from _unknown(diagnosis, diagnosis.unknown, redact, width)
     else:
@@ -163,7 +169,7 @@ def stopped_at(stopped: Stopped) -> str:
 
 def _stopped(stopped: Stopped) -> Iterator[str]:
     yield stopped_at(stopped)
-    yield "The run may still be going. If it is not, it was ended from outside, and the reason is elsewhere:"
+    yield "The run may still be going. If it is not, something else ended it. Look here:"
     yield f"  $ sacct -j {stopped.slurm_id or 'JOBID'} --format=JobID,State,ExitCode,Elapsed,MaxRSS,NodeList"
     yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the job"
     yield "  the other logs of the job: .err next to .out, logs of Ray's workers (/tmp/ray/session_latest/logs on the node)"
@@ -171,7 +177,7 @@ def _stopped(stopped: Stopped) -> Iterator[str]:
 
 def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     """The title of one of several jobs, with its files."""
-    name = f"Slurm job {slurm_id}" if slurm_id else "Logs that name no Slurm job"
+    name = f"Slurm job {slurm_id}" if slurm_id else "A run without a Slurm job id"
     listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
     more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
     yield f"== {name} =="
@@ -236,7 +242,7 @@ def _survived(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _root(
-    diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured: Sequence[str], width: int
+    diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured: Sequence[str], width: int, growth: str
 ) -> Iterator[str]:
     probably = "probably " if root.failure.is_probable else ""
     yield f"{probably}{root.failure.name} {root.failure.slug}: {_clean(explain(root, diagnosis.dialect), redact)}"
@@ -245,8 +251,11 @@ def _root(
     yield ""
     yield from _quotation(root.line, redact, width)
     yield ""
+    yield from _elsewhere(root, diagnosis, redact, width)
     if diagnosis.ranks:
         yield from (*textwrap.wrap(diagnosis.ranks, width), "")
+    if growth:
+        yield from (*textwrap.wrap(_clean(growth, redact), width), "")
     if configured:
         yield "In your configuration"
         yield from (f"  {_clean(line, redact)}" for line in configured)
@@ -260,6 +269,26 @@ def _root(
         yield from map(_listed, diagnosis.others[:MAX_LISTED])
     if root.failure.id:
         yield f"More: skyrl-doctor explain {root.failure.id}"
+
+
+def _elsewhere(root: Hit, diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:
+    """The same failure in other files of the job: they may name the process or the limit."""
+    same = [
+        hit
+        for hit in diagnosis.matches
+        if hit.failure.name == root.failure.name
+        and hit.failure.signature.role is Part.ROOT
+        and hit.line.file != root.line.file
+    ]
+    if not same:
+        return
+    yield "The same failure in other files:"
+    for hit in same[:MAX_LISTED]:
+        yield f"  {_position(hit.line)}"
+        below = [(number, text) for number, text in hit.line.context if number >= hit.line.number]
+        for _, text in (below or [(0, hit.line.text)])[:4]:
+            yield f"    {textwrap.shorten(_clean(text, redact), 3 * width, placeholder=' …')}"
+    yield ""
 
 
 def advice(root: Hit, diagnosis: Diagnosis, page: str) -> Iterator[tuple[str, str]]:

@@ -111,3 +111,40 @@ def test_the_line_that_holds_a_refused_key_is_shown(
     text = shown(str(log), config, capsys)
     found = f"  {config}:4: actor_rollout_ref.rollout.gpu_memory_utilisation=0.6\n"
     assert f"\nIn your configuration\n{found}" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (
+            "actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=32768",
+            "This run uses dynamic batches: lower `actor_rollout_ref.actor.ppo_max_token_len_per_gpu` from 32768 to 16384",
+        ),
+        (
+            "actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=6000",
+            "This run uses dynamic batches: lower `actor_rollout_ref.actor.ppo_max_token_len_per_gpu` from 6000 to 5120",
+        ),
+        (
+            "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8",
+            "Lower `actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu` from 8 to 4",
+        ),
+        (
+            "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1",
+            "`actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu` is 1 already",
+        ),
+    ],
+)
+def test_the_remedy_of_a_full_gpu_names_the_setting_that_the_run_uses(
+    settings: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    config, log = tmp_path / "run.sh", tmp_path / "train.log"
+    lengths = "data.max_prompt_length=1024 data.max_response_length=4096"
+    config.write_text(f"python3 -m verl.trainer.main_ppo {lengths} {settings}\n", encoding="utf-8")
+    log.write_text(
+        "loss.backward()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB\n", encoding="utf-8"
+    )
+    shown(str(log), config, capsys)
+    assert dispatch(["diagnose", str(log), "--config", str(config)]) == 1
+    text = " ".join(capsys.readouterr().out.partition("What to do")[2].split())
+    assert text.startswith(f"{expected} ({config}:1)")

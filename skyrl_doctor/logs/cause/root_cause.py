@@ -53,6 +53,7 @@ class Diagnosis:
     dialect    the dialect of the framework that wrote the logs; empty where none is known
     parts      the parts of a system that the logs show: Slurm, Ray and others
     slurm_id   the number of the Slurm job; empty where the logs name none
+    has_steps  whether a training step ended
     earlier    the earlier runs of files that hold several; all else is of the last run of each file
     """
 
@@ -71,6 +72,7 @@ class Diagnosis:
     parts: frozenset[str] = frozenset()
     slurm_id: str = ""
     ranks: str = ""
+    has_steps: bool = False
     earlier: tuple[EarlierRun, ...] = ()
 
 
@@ -102,6 +104,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         parts=frozenset(part for scan in scans for part in scan.parts),
         slurm_id=slurm_id,
+        has_steps=any(scan.steps for scan in scans),
         earlier=judge_earlier_runs(scans, functools.partial(find_root_cause, site_s=site_s)),
     )
     is_weak = suspect is not None and not _is_serious(suspect, scans)
@@ -119,10 +122,16 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     root = next(iter(fatal or last_resorts or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
-        found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
+        found = dataclasses.replace(found, ranks=_ranks(root, hits))
     if root is None or root in last_resorts:
         return dataclasses.replace(found, root=root, others=others)
     return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _ranks(root: Hit, hits: Sequence[Hit]) -> str:
+    """The ranks that kept the others waiting: by the root cause's own lines, or by the time-outs that follow from it."""
+    others = {hit.failure: hit for hit in hits if hit.failure != root.failure}
+    return next(filter(None, (describe_ranks(hit, hits) for hit in (root, *others.values()))), "")
 
 
 def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Sequence[Scan]) -> Diagnosis:
@@ -183,11 +192,20 @@ def _failure_after_steps(name: str) -> KnownFailure | None:
 
 
 def _with_consequences(diagnosis: Diagnosis, last_resorts: Sequence[Hit]) -> Diagnosis:
-    """The diagnosis with what ended the run as a consequence: an error above it is the cause."""
-    names = {hit.failure.name for hit in last_resorts}
+    """The diagnosis with what ended the run as a consequence: an error above it is the cause.
+
+    A last resort with the name of the root cause repeats it, as Ray's line about a task does: it is left out.
+    """
+    weak = {hit.failure for hit in last_resorts}
+    names = {failure.name for failure in weak}
+    own = diagnosis.root.failure.name if diagnosis.root else ""
     return dataclasses.replace(
         diagnosis,
-        matches=tuple(_as_consequence(hit) if hit.failure.name in names else hit for hit in diagnosis.matches),
+        matches=tuple(
+            _as_consequence(hit) if hit.failure in weak else hit
+            for hit in diagnosis.matches
+            if hit.failure not in weak or hit.failure.name != own
+        ),
         others=tuple(hit for hit in diagnosis.others if hit.failure.name not in names),
     )
 
@@ -259,10 +277,11 @@ def _sort_by_time(hits: Iterable[Hit], order: Order) -> list[Hit]:
 
 
 def _first_of_each(hits: Iterable[Hit]) -> list[Hit]:
-    """The first hit of each failure and role in each file."""
-    first: dict[tuple[str, str, str], Hit] = {}
+    """The first hit of each failure and role in each file. A last resort is no substitute for a cause below it."""
+    first: dict[tuple[str, str, bool, str], Hit] = {}
     for hit in hits:
-        first.setdefault((hit.failure.name, hit.failure.signature.role, hit.line.file), hit)
+        signature = hit.failure.signature
+        first.setdefault((hit.failure.name, signature.role, signature.last_resort, hit.line.file), hit)
     return list(first.values())
 
 

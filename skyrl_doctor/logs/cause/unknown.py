@@ -143,5 +143,5 @@ SERIOUS = frozenset(
 """Consequences that a healthy run does not have."""
 WARNED = frozenset(("node-lost",))
 """Those that Ray reports as a warning."""
-ENDED = frozenset(("command-failed", "connection-lost", "killed"))
+ENDED = frozenset(("command-failed", "connection-lost", "killed", "task-exited"))
 """Consequences that end a program, where a line of it reports them as an error."""

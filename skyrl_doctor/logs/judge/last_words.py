@@ -1,5 +1,7 @@
 """The last lines of a file, where no line has the level of an error: which of them says that the run failed."""
 
+import re
+
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.context import Context
 from skyrl_doctor.logs.judge.lines import Line, LineBuilder, decode
@@ -12,6 +14,11 @@ from skyrl_doctor.logs.read.noise import clean, prefix
 
 _REACH = 1 << 13
 """The bytes at the end of a file that are searched."""
+
+_RULE = re.compile(rb"\s*(?:-{40,}|={40,})\s*$")
+_GOES_ON = re.compile(rb"\bWARNING\b|\bwill continue\b|\bdeprecated\b|\bSUMMARY\b")
+"""In a box of a program that goes on."""
+_MOST_BOXED = 40
 
 
 @record
@@ -33,15 +40,28 @@ def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, 
             found.append((at, number, raw))
         at, number = at + len(raw) + 1, number + 1
     best: LastWords | None = None
-    last = found[-LINES:]
+    boxed = _boxed([raw for _, _, raw in found])
+    last = found[-max(LINES, boxed) :]
     for index, (start, number, raw) in enumerate(last):
         line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
-        weight = _weigh(line, patterns, len(last) - index - 1)
+        weight = _weigh(line, patterns, 0 if boxed else len(last) - index - 1)
         if weight is None or (best and weight <= best.weight) or context.voice(start, prefix(raw)) is not Voice.RUN:
             continue
         below = tuple((other, decode(clean(more))) for _, other, more in found if other > number)
         best = LastWords(builder.build_last(context.lookback, start, line, number, below), weight)
     return best
+
+
+def _boxed(raws: list[bytes]) -> int:
+    """The number of lines of a message between two rules that ends the file, as launchers write it; 0 where none does."""
+    if not raws or not _RULE.match(raws[-1]):
+        return 0
+    for count, raw in enumerate(raws[-2:-_MOST_BOXED:-1], start=2):
+        if _GOES_ON.search(raw):
+            return 0
+        if _RULE.match(raw):
+            return count if count > 2 else 0
+    return 0
 
 
 def _weigh(line: bytes, patterns: Patterns, left: int) -> Weight | None:

@@ -4,6 +4,7 @@ import functools
 import re
 from enum import IntEnum
 
+from skyrl_doctor.logs.match.launcher_errors import LAUNCHER_ERRORS
 from skyrl_doctor.logs.match.program_errors import PROGRAM_ERRORS
 from skyrl_doctor.logs.match.system_errors import DENIED, NO_COMMAND, NO_FILE, SYSTEM_ERRORS
 from skyrl_doctor.logs.read.levels import Header, Level, parse_header
@@ -51,6 +52,7 @@ ERRORS = (
     r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     *PROGRAM_ERRORS,
     *SYSTEM_ERRORS,
+    *LAUNCHER_ERRORS,
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
@@ -62,7 +64,7 @@ _SHELL = re.compile(
     rf"(?:[\w./~+-]{{1,200}}: ){{1,2}}(?:line )?\d{{1,6}}: (?!exec: )[^\n]{{1,300}}: (?:{_NOT_FOUND}|{NO_COMMAND}|{NO_FILE}|{DENIED})\s*$"
     rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
     rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
-    r"|Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
+    r"|[\w./~+-]{1,200}: line \d{1,6}: \[{1,2}: |Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
 )
 """What a shell, the small programs of a script and conda's activation write, before the script goes on."""
 _EXCEPTION = re.compile(
@@ -75,7 +77,8 @@ _RESULTING = re.compile(
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
-    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$"
+    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$|(?:\[[^\]\n]{1,40}\] )?Received sigquit from a child process\b"
+    r"|\w{5,8} detected that one or more processes exited\b|Primary job {1,2}terminated normally|Status message: Job entrypoint command failed\b"
 )
 """Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
 nothing of the other end, and those that repeat another."""
@@ -88,6 +91,10 @@ _HARMLESS = re.compile(
     r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
     r"|\bFailed to start the dashboard\b|\bError should be written to 'dashboard\.(?:log|err)'|\bCouldn't read dashboard\.(?:log|err) file\b"  # Ray goes on without it
 )
+_REFUSED = re.compile(
+    r"\b(?:ErrorInfo|ErrorResponse)\(.{0,4000}\bcode=4\d\d\b|\bError with model (?:error=|object=).{0,4000}\bcode=4\d\d\b|\b[Cc]lient error\b.{0,40}\b4\d\d\b|\bInvalid HTTP request received\b"
+)
+"""A server's line about a request that it refused because the request was wrong: the server goes on."""
 _TRACEBACK = "Traceback (most recent call last):"
 """Not this line but the last one of a traceback says what happened."""
 _GOES_ON = re.compile(
@@ -161,6 +168,8 @@ def weigh(text: str) -> Weight | None:
     if _NO_ERROR.search(head) or (header.level is None and _is_low(head)):
         return None
     if _RAY_ERROR.match(head) and not _error(but_ray=True).search(head):
+        return Weight.TOLERATED
+    if header.level is not None and _REFUSED.search(head):
         return Weight.TOLERATED
     if _HARMLESS.search(head) or (
         _GOES_ON.search(head) and header.level is not Level.FATAL and not _FATAL_WORD.search(head)

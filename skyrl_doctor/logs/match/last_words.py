@@ -39,13 +39,16 @@ _TROUBLE = re.compile(
     r"(?i)\b(?:fail(?:ed|ure|s)?|fatal|abort(?:ed|ing)?|giving up|gave up|can(?:no|')t|could(?: not|n't)|unable to|did(?: not|n't) (?:start|become|finish|respond|answer|complete|come|exit|return|get)|timed out|time-?out"
     r"|not found|no such|denied|refused|unauthorized|forbidden|invalid|unsupported|unrecogni[sz]ed|out of memory|disk full|quota exceeded|crashed|died"
     r"|unexpected(?:ly)?|exception|errors?|went wrong|bad gateway|internal server error|service unavailable|unreachable|broken pipe|core dumped|no module named"
-    r"|no (?:cuda )?gpus?|[Jj]ob step aborted|[Ff]orce [Tt]erminated|stack trace)\b"
+    r"|no (?:cuda )?gpus?|[Jj]ob step aborted|[Ff]orce [Tt]erminated|stack trace|cannot continue|improperly|suspended|evicted|oomkilled|revoked|terminated abnormally"
+    r"|insufficient \w+|not enough (?!SMs\b|variance\b)\w|exceeded your|over its \w+ quota|already in use(?! by)|unknown (?:option|argument|flag|command|key|parameter)|missing (?:required|mandatory)|arguments are required|^(?:the )?(?:training|run|job|execution|process) (?:was )?interrupted"
+    r"|not (?:recognized|reachable|supported|allowed|writable|readable|a (?:directory|valid))|does(?: not|n't) (?:match|fit)|no (?:matching|devices?|such (?:file|key|bucket|device|table|service|image|container|command|option))\b|mismatch(?:ed)? (?:between|in|of)"
+    r"|too (?:large|long|small|many \w+) (?:for (?!\d)|to\b)|(?:requested|needs|requires) \d+ .{1,40} but only)\b"
 )
 _NONE = re.compile(
     r"(?i)\b(?:0|no|zero|without|any|num|number of|total|[1-9]\d{0,8}) (?:\w+ ){0,2}(?:fail\w*|errors?|exceptions?|problems?|timeouts?|issues?)\b"
     r"|\b(?:ignor\w+|skip\w*|fall\w* ?back|default\w*|instead|retry(?:ing)?|retried|warning|warn|expected|optional|deprecat\w*|proceed\w*|continu\w*|still"
     r"|(?<!out )(?<!timeout )waiting|will|thrown|resolved|resum\w+|recover\w*|client disconnected|harmless|handled?|info|debug|locally)\b"
-    r"|^wandb: |\b(?:nobody|no one|counted|in cache|unexpected keys)\b|\b(?:invalid|failed|missing|unexpected) \d{1,7}\b|[:=] ?-?\d[\d.,%]*\s*$"
+    r"|^wandb: |\b(?:nobody|no one|counted|in cache|unexpected keys)\b|\b(?:invalid|failed|missing|unexpected) \d{1,7}\b|(?<!\d)[:=] ?-?\d[\d.,%]*\s*$"
     r"|\b(?:tests?|rewards?|scores?|agents?|answer\w*|turns?|assistant|instances?|rollouts?|samples?|accuracy)\b|\bHTTP/\d"
     r"|\b(?:failed|failures|errors|timeouts) \d{1,7}(?:[,;)]|$)|(?:error|fail\w*|exception|timeout)s?(?: \w{1,12})? ?[:=] ?\d|(?:error|fail\w*|timeout)s?[ _](?:rate|count)|\d\s*%|\bit/s\b|\bs/it\b|(?:mean|abs\w*|squared?|std|val\w*|train|loss) \w{0,20} ?error"
 )

@@ -11,6 +11,7 @@ date       other names differ from its name in a date alone: it is a run without
 stem       another log of the same stem, such as the .out of its .err, has a job
 near       the nearest directory that holds logs of jobs holds those of one only
 
+Logs without any job are those of one run, unless two of them were written by the drivers of different runs.
 A log that says that it continues another job is of the same run.
 """
 
@@ -48,8 +49,20 @@ def group_by_job(words: Words) -> list[JobLogs]:
     for file in words:
         run = run_of.get(file, "")
         groups[merged.get(run, run)].append(file)
-    found = [JobLogs(titles.get(run, run), tuple(files)) for run, files in groups.items()]
+    unnamed = [JobLogs("", files) for files in _split_runs(words, groups.pop("", []))]
+    found = [JobLogs(titles.get(run, run), tuple(files)) for run, files in groups.items()] + unnamed
     return sorted(found, key=lambda job: (_age(job.slurm_id), job.files), reverse=True)
+
+
+def _split_runs(words: Words, files: list[str]) -> list[tuple[str, ...]]:
+    """The logs of each run that names no job. Of several runs, a log without a driver is one by itself, or of its stem's run."""
+    drivers = {file: words[file].driver for file in files if words[file].driver}
+    stems = {key: driver for file, driver in drivers.items() for key in _stem_keys(file)}
+    runs: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        own = stems.get(_stem_keys(file)[0], file)
+        runs[own].append(file)
+    return [tuple(some) for some in runs.values()] if len(set(stems.values())) > 1 else [tuple(files)] if files else []
 
 
 def newest_first(jobs: Iterable[str]) -> list[str]:

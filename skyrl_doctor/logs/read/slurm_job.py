@@ -15,6 +15,11 @@ _ARRAY = re.compile(rb"\bSLURM_ARRAY_(JOB|TASK)_ID['\"]?\s{0,3}[=:]\s{0,3}['\"]?
 _CONTINUED = re.compile(
     rb"(?i)\b(?:requeue|resubmit|re-submit|restart|resum|continu)\w{0,6}\b[^\n]{0,60}?\bjob(?:[ _]?id)?[ :=#]{1,3}([1-9]\d{0,7})\b"
 )
+_DRIVER = re.compile(
+    rb"[^\n]{0,200}(?:\bStarted a local Ray instance\b|\(TaskRunner pid=\d{1,9}\b|\bStarting RL run\b|\bError executing job with overrides\b)[^\n]{0,80}"
+)
+"""A line of the process that drives a run: a run has one."""
+_DRIVER_PID = re.compile(rb"\(TaskRunner pid=(\d{1,9})\b")
 
 
 @record
@@ -22,12 +27,14 @@ class JobWords:
     """The job ids that a log prints. `continues` are the jobs that it says it continues.
 
     `array_task` is set where it names one task of an array, as Slurm's file names do: 81230_4. Slurm gives each task a job
-    id of its own too.
+    id of its own too. `driver` tells the processes that drive a run apart: their first line and their number; empty in the
+    log of another process.
     """
 
     ids: frozenset[str] = frozenset()
     array_task: str = ""
     continues: frozenset[str] = frozenset()
+    driver: str = ""
 
 
 class JobWordsReader:
@@ -37,6 +44,7 @@ class JobWordsReader:
         self._ids: set[str] = set()
         self._array: dict[bytes, set[str]] = {b"JOB": set(), b"TASK": set()}
         self._continued: set[str] = set()
+        self._driver = self._driver_pid = b""
 
     def add_block(self, block: Block) -> None:
         if block.start >= LIMIT:
@@ -44,10 +52,15 @@ class JobWordsReader:
         text = block.data[: LIMIT - block.start]
         self._ids |= {next(filter(None, found.groups())).decode() for found in _PRINTED.finditer(text)}
         self._continued |= {found[1].decode() for found in _CONTINUED.finditer(text)}
+        if not self._driver and (driver := _DRIVER.search(text)):
+            self._driver = driver[0].strip()
+        if not self._driver_pid and (pid := _DRIVER_PID.search(text)):
+            self._driver_pid = pid[1]
         for found in _ARRAY.finditer(text):
             self._array[found[1]].add(found[2].decode())
 
     def words(self) -> JobWords:
         arrays, tasks = self._array[b"JOB"], self._array[b"TASK"]
         task = f"{min(arrays)}_{min(tasks)}" if len(arrays) == len(tasks) == 1 else ""
-        return JobWords(frozenset(self._ids), task, frozenset(self._continued))
+        driver = b" ".join(filter(None, (self._driver_pid, self._driver))).decode("utf-8", "replace")
+        return JobWords(frozenset(self._ids), task, frozenset(self._continued), driver)

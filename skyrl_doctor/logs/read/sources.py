@@ -12,12 +12,19 @@ _TEXT = re.compile(r"\.txt(?:\.(?:gz|bz2|xz|zst))?$")
 _SECRET = re.compile(r"key|token|secret|url", re.IGNORECASE)
 
 
+_SYSTEM = re.compile(r"dmesg|journal|syslog|\bkern|sacct|nvidia-smi|console", re.IGNORECASE)
+
+
 @record
 class Sources:
-    """The files to read, in a fixed order, and why other paths cannot be read."""
+    """The files to read, in a fixed order, and why other paths cannot be read.
+
+    `skipped` are logs of the system beside the job's: they speak of other jobs too, and are read only where they are named.
+    """
 
     files: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 def find_sources(paths: list[str]) -> Sources:
@@ -32,7 +39,16 @@ def find_sources(paths: list[str]) -> Sources:
     first_names: dict[str, str] = {}
     for file in files:
         first_names.setdefault(file if file == STDIN else os.path.realpath(file), file)
-    return Sources(tuple(first_names.values()), tuple(missing))
+    skipped = [file for path in paths if os.path.isdir(path) for file in _system_logs(path)]
+    left = [file for file in skipped if os.path.realpath(file) not in first_names]
+    return Sources(tuple(first_names.values()), tuple(missing), tuple(left))
+
+
+def _system_logs(directory: str) -> list[str]:
+    """The texts in a directory that are named like logs of the system."""
+    with os.scandir(directory) as entries:
+        names = sorted(entry.path for entry in entries if entry.is_file())
+    return [name for name in names if _TEXT.search(name) and _SYSTEM.search(os.path.basename(name))]
 
 
 def _files_of(path: str, missing: list[str]) -> list[str]:

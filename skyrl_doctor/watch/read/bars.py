@@ -8,6 +8,7 @@ from skyrl_doctor.watch.observations import Bar
 MOST_BARS = 48
 """Bars are redrawn often: the last ones in a piece of text give the current state."""
 _BAR = re.compile(rb"/(\d{1,9}) \[(\d{1,6}(?::\d\d){1,2})<")
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 _DONE = re.compile(rb"(?:^|[^\d])(\d{1,9})$")
 _LABEL = re.compile(r"([A-Za-z][\w ()./-]{0,60}?):?\s*\d{1,3}%\|[^|]*\|\s*$|([A-Za-z][\w ()./-]{0,60}?):?\s*$")
 
@@ -18,7 +19,7 @@ def bars(text: bytes, at: float) -> list[Bar]:
     known: set[bytes] = set()
     for match in reversed(deque(_BAR.finditer(text), maxlen=MOST_BARS)):
         line = max(text.rfind(b"\n", 0, match.start()), text.rfind(b"\r", 0, match.start())) + 1
-        before = text[max(line, match.start() - 200) : match.start()]
+        before = _COLOUR.sub(b"", text[max(line, match.start() - 200) : match.start()])
         name = before.partition(b"%")[0].rstrip(b" 0123456789")
         done = _DONE.search(before) if name not in known else None
         if done is None:

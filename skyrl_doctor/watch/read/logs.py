@@ -89,19 +89,28 @@ class Logs:
                 yield _observed(found, lines.number - 1, at)
 
     def _judged(self, found: tuple[Found, ...], before: int, at: float) -> Iterator[Hit]:
+        """The hits that the cause of the run may be. Which signature explains a line, its neighbours and the steps decide."""
         names = {hit.failure.name for hit in found if hit.failure.signature.role is Part.ROOT}
-        if names - self._real:
-            self._real |= {
-                hit.failure.name
-                for hit in find_root_cause(self._scans()).matches
-                if hit.failure.signature.role is Part.ROOT
-            }
+        causes = self._causes() if names - self._real else ()
+        self._real |= {hit.failure.name for hit in causes}
+        explained = {hit.failure.name: hit for hit in causes if any(_is_same_line(hit, one) for one in found)}
+        yield from (_observed(hit, before, at) for hit in explained.values())
         for hit in found:
-            if hit.failure.signature.role is not Part.ROOT or hit.failure.name in self._real:
+            is_cause = hit.failure.name in self._real and hit.failure.name not in explained
+            if hit.failure.signature.role is not Part.ROOT or is_cause:
                 yield _observed(hit, before, at)
+
+    def _causes(self) -> tuple[Found, ...]:
+        """The possible causes in all that was read."""
+        matches = find_root_cause(self._scans()).matches
+        return tuple(hit for hit in matches if hit.failure.signature.role is Part.ROOT)
 
     def _scans(self) -> list[Scan]:
         return [*self._past, *(reading.scanner.snapshot() for reading in self._reading.values())]
+
+
+def _is_same_line(hit: Found, other: Found) -> bool:
+    return (hit.line.file, hit.line.number) == (other.line.file, other.line.number)
 
 
 def _observed(found: Found, before: int, at: float) -> Hit:

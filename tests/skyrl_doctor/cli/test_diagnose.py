@@ -121,3 +121,67 @@ def test_the_quoted_lines_fit_the_screen(
     assert dispatch(["diagnose", str(log), "-v"]) == 1
     whole = capsys.readouterr().out.splitlines()
     assert [line for line in whole if line.startswith("  >")] == [f"  >      3 | {error.rstrip()}"]
+
+
+def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2}" for at in range(1, 6)]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    message = "from step 3 on, in 3 of 3 steps: actor/grad_norm is nan; expected finite numbers"
+    assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["steps"] == [
+        {
+            "id": "TRN005",
+            "slug": "metrics-not-finite",
+            "file": str(log),
+            "line": 3,
+            "step": 3,
+            "message": message,
+            "error": True,
+        }
+    ]
+    assert dispatch(["diagnose", str(log)]) == 1
+    assert capsys.readouterr().out.startswith(
+        "The figures of the training steps show faults:\n  TRN005 metrics-not-finite"
+    )
+
+
+def test_rewards_that_stay_0_are_shown_and_end_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"step:{at} - actor/grad_norm:0.0\n" for at in range(1, 8)), encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 0
+    assert "in 7 of 7 steps: actor/grad_norm is 0" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_script_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/bash\npython3 -m verl.trainer.main_ppo trainer.nnodes=1\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(script)]) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert shown == (
+        f"skyrl-doctor diagnose: {script} is a script or a configuration, not a log; check it with "
+        f"`skyrl-doctor preflight {script}`"
+    )
+
+
+def test_the_same_failure_in_the_log_of_the_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    err, dmesg = tmp_path / "slurm-4711.err", tmp_path / "dmesg.txt"
+    err.write_text("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0.\n", encoding="utf-8")
+    killed = "Memory cgroup out of memory: Killed process 88207 (ray::WorkerDict) total-vm:212345678kB"
+    dmesg.write_text(f"{killed}\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert f"not read: {dmesg}; name it on the command line to read it too" in " ".join(shown.err.split())
+    assert killed not in shown.out
+    assert dispatch(["diagnose", str(err), str(dmesg)]) == 1
+    assert f"\nThe same failure in other files:\n  {dmesg}:1\n    {killed}\n" in capsys.readouterr().out
+
+
+def test_files_without_a_job_are_said_to_be_read_as_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("No available worker slots\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith(
+        "These 2 files name no Slurm job: they are read as the logs of one run.\n"
+        "If they are of several runs, diagnose each by itself.\n\n"
+    )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.files import scan_chunks
@@ -337,3 +338,12 @@ def test_a_data_file_that_is_opened_by_hand_and_missing_is_the_cause(name: str) 
 )
 def test_messages_of_other_programs_have_a_name(failure: str, line: str) -> None:
     assert root(a_log=f"{line}\n") == failure
+
+
+def test_the_line_that_repeats_the_cause_is_no_consequence_of_it() -> None:
+    repeated = "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=4)\n"
+    found = diagnosis(a_log=f"{repeated}loss.backward()\ntorch.OutOfMemoryError: CUDA out of memory.\n")
+    assert [(hit.failure.slug, hit.failure.signature.role, hit.line.number) for hit in found.matches] == [
+        ("task-error", Part.CASCADE, 1),
+        ("backward-out-of-memory", Part.ROOT, 3),
+    ]

@@ -67,6 +67,41 @@ def test_no_error(text: str) -> None:
         ('job 4711 exceeded hard wallclock time "all.q"', Weight.ERROR),
         ("\t(0) Abnormal termination (signal 9)", Weight.ERROR),
         ("Exited with exit code 140.", Weight.NOTE),
+        ("There are not enough slots available in the system to satisfy the 4", Weight.ERROR),
+        ("A sequential map was requested, but not enough node entries", Weight.ERROR),
+        ("There are no allocated resources for the application:", Weight.ERROR),
+        ("Your job has requested more processes than the ppr for this topology", Weight.ERROR),
+        ("A request was made to bind to that would result in binding more", Weight.ERROR),
+        ("A daemon (pid 81) died unexpectedly with status 127 while attempting", Weight.ERROR),
+        ("PRTE has lost communication with a remote daemon.", Weight.ERROR),
+        ("mpirun has exited due to process rank 1 with PID 0 on", Weight.ERROR),
+        ("prterun detected that one or more processes exited with non-zero status", Weight.NOTE),
+        ("It looks like MPI_INIT failed for some reason; your parallel process is", Weight.ERROR),
+        ("[gpu07:81] [[1,0],0] ORTE_ERROR_LOG: Not found in file ess_hnp_module.c", Weight.ERROR),
+        ("[mpiexec@gpu07] HYDU_sock_connect (utils/sock.c:145): no way to connect", Weight.ERROR),
+        ("=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", Weight.ERROR),
+        ("Host key verification failed.", Weight.ERROR),
+        ("gpu08: Permission denied (publickey,password).", Weight.ERROR),
+        ("OCI runtime exec failed: exec failed: unable to start container process", Weight.ERROR),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", Weight.ERROR),
+        ("nvidia-container-cli: mount error: file creation failed: /x", Weight.ERROR),
+        ("unknown flag: --gpus", Weight.ERROR),
+        ("  × Failed to build `own==1.0`", Weight.ERROR),
+        ("An error occurred (AccessDenied) when calling the GetObject operation", Weight.ERROR),
+        ("run.sh: line 12: syntax error near unexpected token `fi'", Weight.ERROR),
+        ("run.sh: line 9: [: too many arguments", Weight.SHELL),
+        ("Makefile:3: *** missing separator.  Stop.", Weight.ERROR),
+        ("ld: cannot find -lcuda", Weight.ERROR),
+        ("Received sigquit from a child process. It usually means the child failed.", Weight.NOTE),
+        ("bind: Address already in use", Weight.ERROR),
+        (
+            "ERROR 03-02 09:14:03 [serving.py:215] Error with model error=ErrorInfo(message='The model `m` does not exist.', code=404)",
+            Weight.TOLERATED,
+        ),
+        (
+            "ERROR 03-02 09:14:03 [serving.py:215] Error with model error=ErrorInfo(message='odd', code=500)",
+            Weight.ERROR,
+        ),
         ("错误：odd", Weight.ERROR),
         ("3 errors occurred:", Weight.NOTE),
         ("LLVM ERROR: odd", Weight.EXCEPTION),
@@ -147,4 +182,17 @@ def test_messages_of_the_system_are_errors_in_any_language(text: str) -> None:
     ],
 )
 def test_words_of_the_system_within_a_line_are_none(text: str) -> None:
+    assert not looks_like_error(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A request was made to bind a process. While the system",
+        "Server on 8000; port 8001 is already in use by the exporter",
+        "Connection closed by 10.0.0.5 port 443",
+        "This is a warning only; your job will continue, though performance may",
+    ],
+)
+def test_what_looks_like_no_error(text: str) -> None:
     assert not looks_like_error(text)

@@ -236,3 +236,17 @@ def test_paths_of_every_kind_belong_to_the_only_job() -> None:
 
 def test_the_newest_job_comes_first_and_logs_without_one_come_last() -> None:
     assert newest_first(["", "9999", "81230_2", "81230_10"]) == ["81230_10", "81230_2", "9999", ""]
+
+
+def driven(driver: str) -> JobWords:
+    return JobWords(driver=driver)
+
+
+def test_the_drivers_of_two_runs_part_logs_without_a_job() -> None:
+    words = {"d/mon.log": driven("1 a"), "d/tue.log": driven("2 b"), "d/tue.err": NOTHING, "d/vllm.log": NOTHING}
+    assert groups(words) == [("", ["d/vllm.log"]), ("", ["d/tue.log", "d/tue.err"]), ("", ["d/mon.log"])]
+
+
+def test_two_copies_of_one_run_and_its_other_logs_stay_together() -> None:
+    words = {"d/train.log": driven("1 a"), "d/nohup.out": driven("1 a"), "d/vllm.log": NOTHING}
+    assert groups(words) == [("", list(words))]

@@ -44,3 +44,9 @@ def test_a_log_names_the_job_that_it_continues() -> None:
 
 def test_only_the_first_bytes_name_a_job() -> None:
     assert words_of(b"SLURM_JOB_ID=81230", at=LIMIT) == JobWords()
+
+
+def test_the_driver_of_a_run_by_its_first_line_and_its_number() -> None:
+    reader = JobWordsReader()
+    reader.add_block(Block(0, b"fine\n09:12 INFO Started a local Ray instance.\n(TaskRunner pid=41) hostname: gpu07\n"))
+    assert reader.words().driver == "41 09:12 INFO Started a local Ray instance."

@@ -14,3 +14,8 @@ def test_bars_the_last_of_each() -> None:
         Bar(at=7.0, label="Training Progress", done=2, total=100, elapsed_s=923.0),
         Bar(at=7.0, label="", done=3, total=4, elapsed_s=5.0),
     ]
+
+
+def test_the_end_of_a_colour_is_no_part_of_a_label() -> None:
+    text = b"\x1b[36m(TaskRunner pid=41)\x1b[0m Training Progress:  17%|#  | 18/105 [42:11<3:23:20, 140.24s/it]\n"
+    assert bars(text, 1.0) == [Bar(at=1.0, label="Training Progress", done=18, total=105, elapsed_s=2531.0)]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from checks.mem.backward_out_of_memory import LATER
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observations import Bar, Hit, Step
 from skyrl_doctor.watch.read.logs import Logs
@@ -71,3 +72,28 @@ def test_healthy_logs_give_no_root() -> None:
         found = hits(logs, str(path), 1, path.read_bytes() + b"\n")
         roots = [one for one in found if one[3]]
         assert roots == [] or logs.done() is not None, path
+
+
+NESTED_OOM = (
+    *(f"(TaskRunner pid=7) step:{step} - actor/grad_norm:0.4" for step in (16, 17, 18)),
+    "Traceback (most recent call last):",
+    '  File "/venv/verl/trainer/main_ppo.py", line 96, in run_ppo',
+    "ray.exceptions.RayTaskError(OutOfMemoryError): ray::TaskRunner.run() (pid=41, ip=10.0.3.14)",
+    '  File "/venv/verl/trainer/ppo/ray_trainer.py", line 1141, in fit',
+    "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=43, ip=10.0.3.14)",
+    '  File "/venv/verl/workers/actor/dp_actor.py", line 563, in update_policy',
+    "    loss.backward()",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 18.55 GiB. GPU 0 has a total capacity of 79.11 GiB",
+)
+
+
+def test_a_memory_error_below_the_lines_with_which_ray_repeats_it() -> None:
+    text = "\n".join(NESTED_OOM).encode() + b"\n"
+    found = [one for one in Logs().take(Lines("t.out", 1, text), 1.0) if isinstance(one, Hit) and one.root]
+    assert [(one.id, one.line, one.explain) for one in found] == [("MEM002", 11, LATER)]
+
+
+def test_a_memory_error_after_steps_whose_line_names_no_backward_pass() -> None:
+    assert hits(Logs(), "t.out", 1, "\n".join((*NESTED_OOM[:3], NESTED_OOM[-1], "")).encode()) == [
+        ("MEM002", "t.out", 4, True)
+    ]
