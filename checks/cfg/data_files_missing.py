@@ -25,7 +25,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
-from skyrl_doctor.facts.host import Host, Roles
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, finding, required
@@ -93,18 +93,18 @@ SIGNATURES = (
 
 @check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/tasks.py")
 def data_files_missing(
-    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles, host: Host | None
+    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles
 ) -> Iterator[Finding]:
     if required(plan).is_of(RUN_CONFIG):
         yield from _no_tasks(plan)
-    if data is None or host is None:
+    if data is None:
         if plan.is_of(RUN_CONFIG):
             return
         raise NotApplicable("no data files of this run are examined")
     severity = Severity.ERROR if roles.sees_the_run else Severity.WARNING
     for file in data.files:
         if file.wrong:
-            yield _missing(plan, file, host.cwd, severity)
+            yield _missing(plan, file, data.cwd, severity)
     batch = plan.integer(BATCH)
     if rows is not None and batch is not None and rows.rows < batch:
         yield _too_few(plan, rows.rows, batch)
