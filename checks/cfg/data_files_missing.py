@@ -3,7 +3,8 @@
 ## What it does
 Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. Addresses with
 `://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
-warning, because the GPU node may have the file. A run.toml without task files is an error, because `skyrl-train launch` refuses it. Compares the number of training tasks with `data.train_batch_size`.
+warning, because the GPU node may have the file. A run.toml without task files is an error without `--role`: `skyrl-train launch`, which passes
+a role, refuses it itself. Compares the number of training tasks with `data.train_batch_size`.
 
 ## Why it breaks training
 The trainer opens its data after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
@@ -95,7 +96,7 @@ SIGNATURES = (
 def data_files_missing(
     plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles
 ) -> Iterator[Finding]:
-    if required(plan).is_of(RUN_CONFIG):
+    if required(plan).is_of(RUN_CONFIG) and not roles.asked:  # a launch names the role: it knows its trainer's command
         yield from _no_tasks(plan)
     if data is None:
         if plan.is_of(RUN_CONFIG):
