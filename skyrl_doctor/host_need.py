@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.model_files import ModelFiles, by_name
+from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles, by_name
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.training import training_of
 from skyrl_train.node.host_memory import host_memory_need_gib, resident_gib
@@ -31,6 +31,8 @@ class HostNeed:
 
 def host_need(plan: Plan, model: ModelFiles | None) -> HostNeed | None:
     """The figure of the memory model, else of a simpler formula; None where the model's size is unknown."""
+    if MODEL_KEY not in plan.values:
+        return None
     return _of_memory_model(plan, model) or _of_formula(plan)
 
 

@@ -22,7 +22,10 @@ CHECKS = our_checks()
 HOMES = {f"{entry.module.replace('.', '/')}.py": entry for entry in catalogue().entries}
 TABLES = {"checks/consequences.py", "checks/refusals.py"}
 """Signatures that belong to no single failure."""
-SHARED = {"checks/vocabulary.py", *(f"checks/{family}/shared.py" for family in ("img", "mem", "mod", "pod", "prm"))}
+SHARED = {
+    "checks/vocabulary.py",
+    *(f"checks/{family}/shared.py" for family in ("cfg", "img", "mem", "mod", "pod", "prm")),
+}
 MARK = re.compile(r"FIX\(([^)\n]*)\)")
 CURES = re.compile(r'\bcures="([^"\n]*)"')
 SOURCES = ("skyrl_train", "skyrl_doctor", "checks", "contrib")

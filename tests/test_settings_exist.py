@@ -48,6 +48,7 @@ PRIME_FINE_TUNING = (
     "model.lora.rank",
 )
 PRIME_BESIDE = (
+    "orchestrator.algo",
     "trainer.model.ac.freq",
     "trainer.micro_batch_size",
     "deployment.type",

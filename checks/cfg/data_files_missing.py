@@ -3,7 +3,8 @@
 ## What it does
 Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. Addresses with
 `://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
-warning, because the GPU node may have the file. A run.toml without task files is an error, because `skyrl-train launch` refuses it. Compares the number of training tasks with `data.train_batch_size`.
+warning, because the GPU node may have the file. A run.toml without task files is an error without `--role`: `skyrl-train launch`, which passes
+a role, refuses it itself. Compares the number of training tasks with `data.train_batch_size`.
 
 ## Why it breaks training
 The trainer opens its data after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
@@ -25,7 +26,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
-from skyrl_doctor.facts.host import Host, Roles
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, finding, required
@@ -93,18 +94,18 @@ SIGNATURES = (
 
 @check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/tasks.py")
 def data_files_missing(
-    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles, host: Host | None
+    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles
 ) -> Iterator[Finding]:
-    if required(plan).is_of(RUN_CONFIG):
+    if required(plan).is_of(RUN_CONFIG) and not roles.asked:  # a launch names the role: it knows its trainer's command
         yield from _no_tasks(plan)
-    if data is None or host is None:
+    if data is None:
         if plan.is_of(RUN_CONFIG):
             return
         raise NotApplicable("no data files of this run are examined")
     severity = Severity.ERROR if roles.sees_the_run else Severity.WARNING
     for file in data.files:
         if file.wrong:
-            yield _missing(plan, file, host.cwd, severity)
+            yield _missing(plan, file, data.cwd, severity)
     batch = plan.integer(BATCH)
     if rows is not None and batch is not None and rows.rows < batch:
         yield _too_few(plan, rows.rows, batch)

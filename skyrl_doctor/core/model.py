@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 from skyrl_doctor.core.record import record
 
 CORRECT = "correct the configuration"
-UNKNOWN_VALUE = "no action needed if the job gets the value that is shown"
+UNKNOWN_VALUE = "no action needed if the job gets this value"
 """The remedy of a value that is known only when the job runs. Both remedies add nothing to their message."""
 
 

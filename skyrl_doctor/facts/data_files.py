@@ -23,7 +23,10 @@ class DataFile:
 
 @record
 class DataFiles:
+    """The files, and the directory in which a relative path begins."""
+
     files: tuple[DataFile, ...]
+    cwd: str = ""
 
 
 @probe(limit_s=5.0)
@@ -33,7 +36,8 @@ def data_files(machine: Machine, plan: Plan, environ: Environ) -> DataFiles:
     here = [(key, path) for key, path in named if not is_elsewhere(path)]
     if not here:
         raise NotApplicable("the configuration names no data file on this machine")
-    return DataFiles(tuple(_data_file(machine, key, path) for key, path in here))
+    cwd = "" if all(path.startswith("/") for _, path in here) else machine.identity().cwd
+    return DataFiles(tuple(_data_file(machine, key, path) for key, path in here), cwd)
 
 
 def is_elsewhere(path: str) -> bool:

@@ -178,7 +178,7 @@ def _prime_lone(own: Own, *, agents: Callable[[int], bool]) -> Iterator[Refusal]
             continue
         table = f"orchestrator.train.source[{number}]"
         key = f"{table}.group_size" if "group_size" in source else shared
-        algorithm = own(f"{table}.algo.type") or own("orchestrator.algo.type") or "grpo"
+        algorithm = _type(source.get("algo")) or _type(own("orchestrator.algo")) or "grpo"
         if own(key) == 1 and algorithm in LONE_IS_ZERO and agents(_agents(source.get("env"))):
             size = _group_size(own("orchestrator.batch_size"))
             yield Refusal(
@@ -187,6 +187,10 @@ def _prime_lone(own: Own, *, agents: Callable[[int], bool]) -> Iterator[Refusal]
                 settings={key: str(size)},
             )
             return
+
+
+def _type(table: object) -> object:
+    return table.get("type") if isinstance(table, dict) else None
 
 
 def _agents(environment: object) -> int:
@@ -247,7 +251,7 @@ def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:
     return Rule(reads, judge)
 
 
-_LONE_READS = ("orchestrator.train.source", "orchestrator.group_size", "orchestrator.algo.type")
+_LONE_READS = ("orchestrator.train.source", "orchestrator.group_size", "orchestrator.algo")
 SKYRL_RULES = (
     _rule(_kl),
     _rule(_critic, "trainer.critic.model.path"),

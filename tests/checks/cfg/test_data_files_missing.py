@@ -7,22 +7,11 @@ from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
-from skyrl_doctor.facts.host import Host, Roles
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from support import judge, plan_of
 
-HERE = Host(
-    name="n",
-    user="u",
-    uid=1,
-    gid=1,
-    pid=1,
-    cpus=1,
-    system="Linux",
-    python="3.11",
-    cwd="/home/ada/run",
-    now=0,
-)
+CWD = "/home/ada/run"
 WITH_TASKS = plan_of(data__train_files=["/data/train.parquet"])
 GOOD = DataFile(key="data.train_files", path="/data/train.parquet")
 GONE = DataFile(key="data.val_files", path="val.parquet", wrong="does not exist")
@@ -32,7 +21,7 @@ HIDDEN = DataFile(key="data.val_files", path="/secret/val.parquet", unsure="/sec
 def told(*files: DataFile, role: Role = Role.LOGIN, asked: bool = True) -> list[tuple[str, Severity]]:
     roles = Roles(frozenset({role}), asked)
     return [
-        (found.message, found.severity) for found in data_files_missing(WITH_TASKS, DataFiles(files), None, roles, HERE)
+        (found.message, found.severity) for found in data_files_missing(WITH_TASKS, DataFiles(files, CWD), None, roles)
     ]
 
 
@@ -49,7 +38,7 @@ def test_what_is_missing_is_an_error_where_the_run_begins_or_takes_place() -> No
 def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
     with pytest.raises(CouldNotLook, match="Permission denied"):
         told(GOOD, HIDDEN)
-    findings = data_files_missing(WITH_TASKS, DataFiles((HIDDEN, GONE)), None, Roles(frozenset({Role.GPU}), True), HERE)
+    findings = data_files_missing(WITH_TASKS, DataFiles((HIDDEN, GONE)), None, Roles(frozenset({Role.GPU}), True))
     assert next(findings).severity is Severity.ERROR
     with pytest.raises(CouldNotLook):
         next(findings)
@@ -71,7 +60,6 @@ def test_a_step_needs_as_many_tasks_as_its_batch(rows: int, messages: list[str])
         DataFiles((GOOD,)),
         needed,
         login,
-        HERE,
     )
     assert [finding.message for finding in found] == messages
 
@@ -117,5 +105,5 @@ def test_what_launch_refuses_is_an_error_without_a_machine_too(text: str, messag
     """launch refuses it with the same rule (skyrl_train/config/tasks.py)."""
     made = plan(f"[model]\npath = '/m'\n{text}")
     every = Roles(frozenset(Role), asked=False)  # as --structure-only has them
-    findings = list(data_files_missing(made, None, None, every, None))
+    findings = list(data_files_missing(made, None, None, every))
     assert [(one.severity, one.message) for one in findings] == [(Severity.ERROR, message) for message in messages]

@@ -43,7 +43,7 @@ def test_a_finding_without_an_edit_is_told_once_with_its_place(
     assert capsys.readouterr().out == (
         "CFG004 config-unreadable (warning)\n"
         f"  {script}:1 (trainer.experiment_name): trainer.experiment_name = $NAME: NAME is not set here\n"
-        "  by hand: no action needed if the job gets the value that is shown\n"
+        "  by hand: no action needed if the job gets this value\n"
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakes.podman_store import IDENTITY
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.data_files import DataFile, data_files
 from skyrl_doctor.facts.environ import Environ
@@ -14,7 +15,9 @@ STAT: dict[str, object] = {
 
 
 def look(answers: dict[str, object], **plan: object) -> list[tuple[str, str, str]]:
-    machine = RecordedMachine({f"stat {path}": answer for path, answer in answers.items()}, strict=True)
+    machine = RecordedMachine(
+        {"identity": IDENTITY, **{f"stat {path}": answer for path, answer in answers.items()}}, strict=True
+    )
     found: tuple[DataFile, ...] = data_files(machine, plan_of(**plan), Environ({"HOME": "/home/ada"})).files
     return [(file.key.removeprefix("data."), file.path, file.wrong or file.unsure) for file in found]
 
