@@ -38,7 +38,9 @@ def _wait(limit_s: float, say: Callable[[str], None], name: str) -> socket.socke
     while (held := _take(name)) is None:
         left_s = end - time.monotonic()
         if left_s <= 0:
-            say(f"another run of this node still syncs weights after {limit_s:.0f} s; syncing at the same time (TRN023)")
+            say(
+                f"another run of this node still syncs weights after {limit_s:.0f} s; syncing at the same time (TRN023)"
+            )
             return None
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as other:
             holder = _holder(other, name)
