@@ -13,6 +13,7 @@ from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from skyrl_train.contracts.run_log import say
 from skyrl_train.rl import ends, prompts, transfer, validation
 from skyrl_train.rl.phases import begin, end
+from skyrl_train.rl.sync_turn import sync_turn
 
 if TYPE_CHECKING:
     from skyrl_train.rl.weight_probe import WeightProbe
@@ -110,11 +111,12 @@ class Trainer(PPOTrainer):
 
     def _synced(self, work: Callable[[], None]) -> None:
         """A sync, and the proof that the weights arrived, before a step is trained on what they write. FIX(TRN021)"""
-        say("syncing weights to the model servers")  # the doctor's watch recognises this line
-        begin(SYNC, self.phase_timeout_s)
-        if self.probe:
-            self.probe.before(self.actor_rollout_wg)
-        work()
+        with sync_turn(self.phase_timeout_s / 2, say):  # half: the first sync is a part of the start-up phase
+            say("syncing weights to the model servers")  # the doctor's watch recognises this line
+            begin(SYNC, self.phase_timeout_s)
+            if self.probe:
+                self.probe.before(self.actor_rollout_wg)
+            work()
         if self.probe:
             self._pending_sync_metrics = self.probe.after(
                 self.global_steps, self.servers()

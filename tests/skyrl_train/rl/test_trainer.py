@@ -1,7 +1,8 @@
 """What the trainer does in verl's hooks, called in the order in which verl 0.9.1 calls them: verl itself is not here."""
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -200,3 +201,22 @@ def test_a_resumed_run_does_not_end_for_the_reason_of_the_last_one(
 def test_each_mode_has_its_trainer(ours: ModuleType) -> None:
     assert [*ours.MODES] == ["sync", "colocate_async", "separate_async"]
     assert all(issubclass(trainer, ours.Trainer) for trainer in ours.MODES.values())
+
+
+def test_a_sync_has_the_turn_of_the_node_and_the_proof_after_it_does_not(
+    ours: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRN023: syncs of two runs at the same time would use one socket."""
+    run = ours.Trainer(lambda _step: None)
+    run.phase_timeout_s, run.warned, run.probe = 60.0, ours.Warned(), Probe(run.did)
+    run.actor_rollout_wg, run.llm_server_manager = "actor", SimpleNamespace(server_handles=["server"])
+
+    @contextlib.contextmanager
+    def turn(limit_s: float, _say: Callable[[str], None]) -> Iterator[None]:
+        run.did.append(f"waited for at most {limit_s:.0f} s")
+        yield
+        run.did.append("gave back")
+
+    monkeypatch.setattr(ours, "sync_turn", turn)
+    run._synced(lambda: run.did.append("synced"))
+    assert run.did == ["waited for at most 30 s", "asked actor", "synced", "gave back", "asked ['server'] after 0"]
