@@ -39,6 +39,9 @@ NO_DISK = (
 NO_DISK_ABOVE = r"/multiprocessing/(?:synchronize|heap|shared_memory|queues)\.py|/(?:watchdog|watchfiles|inotify\w*)/|_share_f(?:ilename|d)_cpu_|\bshm_open\b"
 "Python code that asks for shared memory or watches files."
 
+SPACE = "`df -h DIR` and `df -i DIR` show whether the space or the inodes are used up (many small files use up inodes). Remove old checkpoints, caches and logs there, keep fewer checkpoints (`{key:trainer.checkpoints_to_keep}`), or write to another disk. A save that failed left half a checkpoint: remove it before you resume."
+QUOTA = "`quota -s` (Lustre: `lfs quota -h -u $USER DIR`) shows the limit; `df` may show free space all the same. Remove old checkpoints, caches and logs there, keep fewer checkpoints (`{key:trainer.checkpoints_to_keep}`), or write to a file system with more room for you. A save that failed left half a checkpoint: remove it before you resume."
+QUOTA_CAUSE = "your quota on this file system is used up: its space or its number of files"
 CAUSE = "the disk, its inodes or your quota is used up (df -h, df -i, quota -s); keep fewer checkpoints or write them elsewhere"
 
 KEYS = ("trainer.checkpoint_dir", "trainer.save_every_steps", "trainer.checkpoints_to_keep")
@@ -56,17 +59,28 @@ SIGNATURES = (
         unless_above=NO_DISK_ABOVE,
     ),
     Signature(
-        pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",
-        sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
-        explain=CAUSE,
+        pattern=r"\bDisk quota exceeded\b|\bFilesystemQuotaExceeded\b|\[Errno 122\]",
+        sample="OSError: [Errno 122] Disk quota exceeded: '/home/own/ckpt/global_step_40'",
+        explain=QUOTA_CAUSE,
+        remedy=QUOTA,
         versions="any",
         unless=NO_DISK,
         unless_above=NO_DISK_ABOVE,
     ),
     Signature(
-        pattern=r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
+        pattern=r"\b[Nn]o space left on device\b|PytorchStreamWriter failed writing",
+        sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
+        explain=CAUSE,
+        remedy=SPACE,
+        versions="any",
+        unless=NO_DISK,
+        unless_above=NO_DISK_ABOVE,
+    ),
+    Signature(
+        pattern=r"\bStorageFull\b|\[Errno 28\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
         sample="RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
         explain=CAUSE,
+        remedy=SPACE,
         versions="torch, safetensors",
         unless=rf"{NO_DISK}|(?i:quota metric|rate.?limit|requests per|tokens per)",
         unless_above=NO_DISK_ABOVE,

@@ -30,17 +30,21 @@ from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
 
 CAUSE = "more containers started at once than Podman's database can handle; start fewer at a time"
 
+FEWER = "Start fewer containers at the same time, and start the failed ones again. A store on a local disk answers faster than one on a network file system (`podman info -f '{{.Store.GraphRoot}}'`)."
+
 SIGNATURES = (
     Signature(
         pattern=r"(?:container|transaction|podman).{0,80}database is locked",
         sample="Error: beginning container create transaction: database is locked",
         explain=CAUSE,
+        remedy=FEWER,
         versions="podman",
     ),
     Signature(
         pattern=r"\bdatabase is locked\b",
         sample="Error: retrieving container ab12: database is locked",
         explain=CAUSE,
+        remedy=FEWER,
         versions="podman",
         unless=r"(?i:mlflow|wandb|optuna|alembic|sqlalchemy|jupyter)",
     ),

@@ -33,17 +33,21 @@ from skyrl_doctor.facts.podman.store import PodmanStore
 
 CAUSE = "Podman's pause process was killed with an earlier job, but its pid file remains"
 
+MIGRATE = "`podman system migrate` creates a new pause process. It stops EVERY container of this user, so run it when none is needed. If it fails in the same way, delete `$XDG_RUNTIME_DIR/libpod/tmp/pause.pid` first."
+
 SIGNATURES = (
     Signature(
         pattern=r"invalid internal status, (?:try resetting|unable to create)",
         sample='level=error msg="invalid internal status, try resetting the pause process with \\"/usr/bin/podman system migrate\\": could not find any running process: no such process"',
         explain=CAUSE,
+        remedy=MIGRATE,
         versions="podman",
     ),
     Signature(
         pattern=r"pause\.pid: no such file or directory|cannot re-exec process to join the existing user namespace|\bcannot set user namespace\b",
         sample="Error: setting up the process: open libpod/tmp/pause.pid: no such file or directory",
         explain="Podman's pause process no longer exists",
+        remedy=MIGRATE,
         versions="podman",
     ),
     Signature(
@@ -57,6 +61,7 @@ SIGNATURES = (
         pattern=r"could not find any running process: no such process|open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
         sample="Error: invalid internal state: could not find any running process: no such process",
         explain=CAUSE,
+        remedy=MIGRATE,
         versions="podman 4, 5",
     ),
 )

@@ -31,25 +31,30 @@ from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.podman.store_index import Image, LayerFault, StoreIndex
 
-CAUSE = "Podman's store is damaged; give the job its own store"
+CAUSE = "Podman's store is damaged: files of an image, or its database, are missing or broken"
+
+REPAIR = "Remove the image that lost its layer and pull or build it again (`podman rmi --force IMAGE`); Podman 5 lists all of them with `podman system check` and removes them with `--repair`. On a shared node, a store of its own for each job stays out of it (`podman --root DIR`). `podman system reset` is the last resort: it deletes everything in the store."
 
 SIGNATURES = (
     Signature(
         pattern=r"\blayer not known\b|creating read-write layer .{0,300}no such file or directory|opening database .{0,200}invalid database|unexpected fault address",
         sample="Error: looking up image: layer not known",
         explain=CAUSE,
+        remedy=REPAIR,
         versions="podman",
     ),
     Signature(
         pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer .{0,80}(?:not found|is corrupted|missing)",
         sample="Error: readlink /tmp/podman-store/overlay/l/ABCDEFGHIJKLMNOP: no such file or directory",
         explain=CAUSE,
+        remedy=REPAIR,
         versions="podman",
     ),
     Signature(
         pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
         sample="Error: loading layer store: parsing overlay-layers/layers.json: unexpected end of JSON input",
         explain=CAUSE,
+        remedy=REPAIR,
         versions="podman",
     ),
     Signature(

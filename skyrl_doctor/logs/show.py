@@ -155,7 +155,7 @@ def text(
             yield "The first error line. It announces another try, or the run continued after it:"
             yield from _quotation(diagnosis.tolerated, redact, width)
         if diagnosis.stopped:
-            yield from _stopped(diagnosis.stopped)
+            yield from _stopped(diagnosis.stopped, diagnosis.parts)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
 
@@ -167,12 +167,14 @@ def stopped_at(stopped: Stopped) -> str:
     return f"The log stops at step {stopped.step}{of} without an error: {place}"
 
 
-def _stopped(stopped: Stopped) -> Iterator[str]:
+def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
     yield stopped_at(stopped)
     yield "The run may still be going. If it is not, something else ended it. Look here:"
-    yield f"  $ sacct -j {stopped.slurm_id or 'JOBID'} --format=JobID,State,ExitCode,Elapsed,MaxRSS,NodeList"
-    yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the job"
-    yield "  the other logs of the job: .err next to .out, logs of Ray's workers (/tmp/ray/session_latest/logs on the node)"
+    if stopped.slurm_id or "slurm" in parts:
+        yield f"  $ sacct -j {stopped.slurm_id or 'JOBID'} --format=JobID,State,ExitCode,Elapsed,MaxRSS,NodeList"
+    yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the run"
+    ray = ", logs of Ray's workers (/tmp/ray/session_latest/logs on the node)" if "ray" in parts else ""
+    yield f"  the other logs of the run: .err next to .out{ray}"
 
 
 def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:

@@ -185,3 +185,13 @@ def test_files_without_a_job_are_said_to_be_read_as_one_run(tmp_path: Path, caps
         "These 2 files name no Slurm job: they are read as the logs of one run.\n"
         "If they are of several runs, diagnose each by itself.\n\n"
     )
+
+
+@pytest.mark.parametrize(("line", "has_slurm"), [("srun: job 4711 has been allocated resources\n", True), ("", False)])
+def test_slurm_is_named_only_where_the_log_shows_it(
+    line: str, has_slurm: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(f"{line}step:3 - actor/grad_norm:0.2\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 0
+    assert ("sacct" in capsys.readouterr().out) is has_slurm

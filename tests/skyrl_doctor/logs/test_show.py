@@ -170,7 +170,7 @@ def test_users_of_another_framework_read_nothing_of_skyrl_train(tmp_path: Path) 
 
 def test_a_remedy_without_our_parts_is_still_a_sentence(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
-    log.write_text("OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'\n", encoding="utf-8")
+    log.write_text("No available worker slots\n", encoding="utf-8")
     page = "Full.\n\n## How to fix\nKeep fewer, or remove old ones: `skyrl-train checkpoints prune DIR`. If it is full, look.\n"
     shown = " ".join(" ".join(text(diagnose([str(log)]).diagnosis, page, same, 1)).split())
     assert "Keep fewer, or remove old ones. If it is full, look." in shown
