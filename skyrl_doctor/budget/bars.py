@@ -24,7 +24,7 @@ def _letters() -> dict[Component, str]:
 LETTERS = _letters()
 MEANINGS = {
     Component.WEIGHTS: "the trainer's copy of the model",
-    Component.GATHERED: "layers collected from the other GPUs to compute with them",
+    Component.GATHERED: "layers fetched from the other GPUs for the computation, freed afterwards",
     Component.GRADIENTS: "one number for each trained weight",
     Component.OPTIMIZER: "Adam's two averages for each trained weight",
     Component.OPTIMIZER_WORK: "copies that Adam makes while it updates",
@@ -40,7 +40,7 @@ MEANINGS = {
     Component.SUMMONED: "layers put together for the adapters",
     Component.BUCKET: "weights on their way to vLLM",
     Component.WORKSPACE: "room that matrix products need",
-    Component.SLACK: "what PyTorch holds and cannot use, in pieces",
+    Component.SLACK: "reserved by PyTorch, but in pieces too small to use",
     Component.CONTEXT: "what the driver takes for each process",
     Component.VLLM: "its weights and its KV cache",
 }

@@ -52,6 +52,10 @@ _FIELDS = {
     "attention": "model.attention",
 }
 """The memory model's own names, with which its errors begin."""
+PRIME_TODAY = {"inference.gpu_memory_utilization": "inference.vllm.gpu_memory_utilization"}
+"""prime-rl's keys in the memory model that have another name since July 2026 (plan/defaults/prime_rl_renames.json)."""
+NODE_OF_PRIME = 8
+"""deployment.gpus_per_node, if a run of several nodes does not set it."""
 _DIVIDE = ("sequence_parallel", "tensor_parallel")
 """Sizes that must divide the number of GPUs, which the user may have given apart from the configuration."""
 
@@ -95,11 +99,32 @@ def _gpus(plan: Plan, given: Mapping[str, object]) -> int | None:
     found = given.get(GPU_KEYS[0])
     if isinstance(found, int):
         return found
+    if plan.is_of(*PRIME) and _is_on_nodes(plan):
+        return _on_nodes(plan, "num_train_nodes")
     key = "deployment.trainer_gpus" if plan.is_of(*PRIME) else "slurm.gpus_per_node"
     value = plan.values.get(key)
     if value is not None and value.unknown:
         raise CouldNotLook(f"{plan.name(key)} is {value.value!r}: {value.unknown}; pass --gpus N")
     return plan.integer(key)
+
+
+def _is_on_nodes(plan: Plan) -> bool:
+    """Whether a file of prime-rl counts nodes and not GPUs."""
+    kind = plan.own.get("deployment.type")
+    return kind is not None and kind.value == "multi_node"
+
+
+def _on_nodes(plan: Plan, name: str) -> int:
+    """The GPUs of these nodes of a prime-rl file."""
+    counts = {"deployment.gpus_per_node": NODE_OF_PRIME, f"deployment.{name}": None}
+    product = 1
+    for key, otherwise in counts.items():
+        value = plan.own.get(key)
+        count = otherwise if value is None else value.value
+        if (value is not None and value.unknown) or not isinstance(count, int) or count < 0:
+            raise CouldNotLook(f"{key} is {'not set' if value is None else repr(count)}; pass --gpus N")
+        product *= count
+    return product
 
 
 def knob_of(plan: Plan, key: str) -> str:
@@ -117,7 +142,8 @@ def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
     if plan.is_of(VERL) and is_sft(plan.own):
         return {SFT_SETTINGS[key]: value for key, value in settings.items() if key in SFT_SETTINGS}
     found: dict[str, str] = {}
-    for key, value in settings.items():
+    for verls, value in settings.items():
+        key = PRIME_TODAY.get(verls, verls) if plan.is_of(TODAYS_PRIME) else verls
         row = by_verl(key)
         if row is not None:
             found.update(plan.settings({row.ours: value}))
@@ -171,7 +197,7 @@ def _prime_job(plan: Plan, trainers: int | None) -> Job:
     gpus = trainers or 1
     tensor = plan.integer("rollout.tensor_parallel_size") or 1
     verl = {**values, **lengths, "slurm.gpus_per_node": gpus, "rollout.tensor_parallel_size": 1}
-    job = job_from_verl(_as_verl(plan, verl))
+    job = _of_rollouts(plan, job_from_verl(_as_verl(plan, verl)))
     rollout = _prime_rollout(plan, job, tensor)
     own = {key: _resolved(value) for key, value in plan.own.items()}
     return with_model_settings(
@@ -179,11 +205,20 @@ def _prime_job(plan: Plan, trainers: int | None) -> Job:
     )
 
 
+def _of_rollouts(plan: Plan, job: Job) -> Job:
+    """The job with prime-rl's batch, which counts rollouts and not prompts, and is one update."""
+    rollouts = plan.integer("data.train_batch_rollouts")
+    prompts = job.mini_batch if rollouts is None else max(1, rollouts // job.n)
+    return replace(job, mini_batch=prompts, train_batch=prompts)
+
+
 def _prime_rollout(plan: Plan, job: Job, tensor: int) -> Rollout | None:
     """vLLM as prime-rl runs it: on GPUs of its own since 2026, if the file has them."""
     if job.rollout is None or trainer_shares_gpu(plan):
         return job.rollout
     gpus = plan.integer("deployment.inference_gpus")
+    if _is_on_nodes(plan):
+        gpus = _on_nodes(plan, "num_infer_nodes")
     if gpus == 0 or not plan.is_of(TODAYS_PRIME):
         return None
     return replace(job.rollout, tensor_parallel=tensor, separate=True, gpus=gpus)

@@ -11,6 +11,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution, StepTime, gib
+from skyrl_train.memory.solve import EVERY
 
 HEAD = "peak in GiB"
 COLUMN = 6
@@ -185,8 +186,11 @@ def _fit(memory: GpuBudget, budget: Budget, name: str) -> Iterator[str]:
         unsure = ", but the lower end of the range fits" if low <= memory.limit else ""
         yield f"fits:    no, {in_gib(-room)} too much{unsure}"
     else:
-        unsure = ", but the upper end of the range does not fit" if high > memory.limit else ""
-        yield f"fits:    yes, with {in_gib(room)} to spare{unsure}"
+        if high > memory.limit:
+            share = high / budget.peak.total - 1
+            yield f"fits:    probably, with {in_gib(room)} to spare, but the estimate may be {share:.0%} too low; then it does not fit"
+        else:
+            yield f"fits:    yes, with {in_gib(room)} to spare"
 
 
 def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
@@ -243,6 +247,8 @@ def _solution(memory: GpuBudget, solution: Solution) -> str:
     if solution.value is None:
         peak = solution.budget.peak
         return f"solve:   no value of {solution.key} fits; with the smallest the peak is {in_gib(peak.total)} in {peak.phase}"
+    if solution.limited == EVERY:
+        return f"solve:   every {solution.key} up to {solution.value} fits: {solution.key} is not what fills the memory"
     limit = f" ({solution.limited})" if solution.limited else ""
     return f"solve:   {solution.key} = {solution.value} is the largest value that fits{limit}{_context_for(memory, solution)}"
 

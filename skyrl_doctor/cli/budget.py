@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import re
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_versions
@@ -21,14 +23,26 @@ if TYPE_CHECKING:
 AUTO = "auto"
 LIMIT_S = 20.0
 DOES_NOT_FIT = 1
+PROGRAM = "python -m verl.trainer.main_ppo"
+ASSUMED_GPUS = 8
+ASSUMED = {
+    "algorithm.adv_estimator": "grpo",
+    "data.max_prompt_length": 1024,
+    "data.max_response_length": 2048,
+    "actor_rollout_ref.rollout.n": 8,
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
+    "actor_rollout_ref.model.use_remove_padding": True,
+    "actor_rollout_ref.actor.use_dynamic_bsz": True,
+}
+"""What a run has of which only the model is given. The rest is verl's default."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "targets",
-        nargs="+",
+        nargs="*",
         metavar="TARGET",
-        help="configuration, as for preflight",
+        help="configuration, as for preflight; without one, --model NAME is judged with GRPO in verl's defaults",
     )
     device = parser.add_mutually_exclusive_group()
     device.add_argument(
@@ -90,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
         from skyrl_doctor.budget.figure import draw
 
         draw(found, args.figure)
+    if not args.targets:
+        print_note(f"no TARGET, so this run is assumed: {plan.targets[-1]}")
     _write(args, plan, found, solved, gpus)
     _print_problems(plan)
     return 0 if found.likely.fits else DOES_NOT_FIT
@@ -99,13 +115,16 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     """The plan, the model, the job, the device and its free memory. Each is read within a time limit."""
     from skyrl_doctor.budget.job import memory_job
     from skyrl_doctor.budget.models import given_model, planned_model
+    from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
     from skyrl_doctor.plan.load import load
 
-    plan = call_within(
-        LIMIT_S, lambda: load(machine, args.targets, verl_version=args.verl_version), "reading the target"
-    )
+    if not args.targets and not args.model:
+        raise UsageError("pass a TARGET, or --model NAME for an estimate with verl's defaults")
+    _refuse_model_names(machine, args.targets)
+    targets = args.targets or [_assumed(args.model, args.gpus)]
+    plan = call_within(LIMIT_S, lambda: load(machine, targets, verl_version=args.verl_version), "reading the target")
     environ = Environ(machine.environ())
     model = call_within(
         LIMIT_S,
@@ -114,6 +133,26 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     )
     device, free = _device(machine, plan, environ, args)
     return plan, model, memory_job(plan, gpus=args.gpus), device, free
+
+
+def _refuse_model_names(machine: "Machine", targets: Sequence[str]) -> None:
+    """A model's public name in place of a configuration."""
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_train.memory import known_config
+
+    for target in targets:
+        if re.fullmatch(r"[\w.-]+/[\w.-]+", target) and known_config(target) and not machine.exists(target):
+            raise UsageError(f"{target} is a model and not a configuration; use --model {target}")
+
+
+def _assumed(model: str, gpus: int | None) -> str:
+    """The run that is judged if the user names a model alone."""
+    settings = {
+        "actor_rollout_ref.model.path": model,
+        "trainer.n_gpus_per_node": gpus or ASSUMED_GPUS,
+        **ASSUMED,
+    }
+    return " ".join([PROGRAM, *(f"{key}={shlex.quote(str(value))}" for key, value in settings.items())])
 
 
 def _device(

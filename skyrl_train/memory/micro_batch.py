@@ -42,11 +42,6 @@ def _head(tape: Tape, model: Model, cost: LogitsCost, tokens: int) -> None:
         pass
 
 
-def _root_stays(model: Model) -> bool:
-    """Whether FSDP keeps the root from forward to backward: FSDP1 with shards (_post_forward_reshard: not state._is_root)."""
-    return model.job.strategy == "fsdp" and model.job.shards > 1
-
-
 def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = None) -> None:
     """Simulates a forward pass of the log-prob micro batch without gradients."""
     tokens = model.log_prob_tokens if tokens is None else tokens
@@ -55,7 +50,7 @@ def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = N
         pass
     cost, more = _logits(model, tokens, entropy=entropy, train=False)
     _head(tape, model, cost, tokens)
-    with tape.held(Component.GATHERED, model.root if _root_stays(model) else 0):
+    with tape.held(Component.GATHERED, model.root if model.root_stays else 0):
         _pass(tape, cost.forward, more.forward)
 
 
@@ -70,7 +65,7 @@ def forward(tape: Tape, model: Model) -> None:
     tape.take(Component.ACTIVATIONS, tokens * saved_by_norm(shape))
     cost, more = _logits(model, tokens, entropy=model.job.entropy, train=True)
     _head(tape, model, cost, tokens)
-    tape.take(Component.GATHERED, model.root if _root_stays(model) else 0)
+    tape.take(Component.GATHERED, model.root if model.root_stays else 0)
     _pass(tape, cost.forward - cost.rows, more.forward, cost.rows)
     tape.take(Component.LOGITS, cost.kept - cost.rows)
     tape.take(Component.ROWS, cost.rows)

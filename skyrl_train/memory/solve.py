@@ -12,6 +12,7 @@ from skyrl_train.memory.shape import ModelShape
 
 FARTHEST = 1_048_576  # tokens, if the model has no limit of positions
 STEP = 0.01  # of gpu_memory_utilization
+EVERY = "every value up to 1024 fits"
 
 
 class Solution(NamedTuple):
@@ -20,14 +21,21 @@ class Solution(NamedTuple):
     key: str
     value: int | float | None
     budget: Budget  # at that value, or at the smallest if none fits
-    limited: str = ""  # why no larger value was tried, if not for lack of memory
+    limited: str = ""  # why no larger value was tried, if not for lack of memory; or what the memory does not tell
+
+
+class _Largest(NamedTuple):
+    """The largest value that is tried, and why none is larger."""
+
+    value: int
+    why: str
 
 
 class _Knob(NamedTuple):
     change: Callable[[Job, int], Job]
-    largest: Callable[[ModelShape, Job], int]
+    largest: Callable[[ModelShape, Job], _Largest]
     displayed: Callable[[int], int | float] = lambda value: value
-    why: str = ""
+    divides: bool = False  # whether only the divisors of the largest value are accepted
 
 
 def _rollout(job: Job) -> Rollout:
@@ -56,20 +64,41 @@ def _share(job: Job, value: int) -> Job:
     return replace(job, rollout=replace(_rollout(job), utilization=round(value * STEP, 2)))
 
 
-def _positions(shape: ModelShape, job: Job) -> int:
-    """The longest response: limited by the model's positions and by max_model_len."""
-    rollout = job.rollout.max_model_len if job.rollout is not None else None
-    return max(1, min(shape.max_positions or FARTHEST, rollout or FARTHEST) - job.prompt_length)
+def _longest_response(shape: ModelShape, job: Job) -> _Largest:
+    """Limited by the model's context, by max_model_len, and by dynamic micro batches, which hold whole sequences."""
+    limits = [_context(shape)]
+    if job.rollout is not None and job.rollout.max_model_len is not None:
+        limits.append(
+            _Largest(job.rollout.max_model_len, f"longer replies exceed max_model_len = {job.rollout.max_model_len}")
+        )
+    held = [
+        limit for limit in (job.max_tokens, job.log_prob_max_tokens) if limit is not None and job.max_tokens is not None
+    ]
+    if held and job.framework == "verl":
+        limit = min(held) * job.sequence_parallel
+        limits.append(_Largest(limit, f"longer sequences exceed the {limit} tokens of a dynamic micro batch"))
+    least = min(limits)
+    return _Largest(max(1, least.value - job.prompt_length), least.why)
+
+
+def _context(shape: ModelShape) -> _Largest:
+    if shape.max_positions is None:
+        return _Largest(FARTHEST, "the search stops there; the model's context is not known and may be shorter")
+    return _Largest(shape.max_positions, f"the model's context is {shape.max_positions} tokens")
+
+
+def _samples(job: Job) -> _Largest:
+    """The samples of a mini batch on one GPU. A micro batch must divide them (CFG002)."""
+    samples = max(1, job.mini_batch * job.n // max(1, job.n_gpus // job.replica))
+    return _Largest(samples, f"a GPU has only {samples} samples of a mini batch")
 
 
 KNOBS = {
-    "micro_batch": _Knob(_micro_batch, lambda _, job: max(1, job.mini_batch * job.n // job.n_gpus), why="mini batch"),
-    "response_length": _Knob(_response, _positions, why="the model's positions or max_model_len"),
-    "max_model_len": _Knob(  # FIX(MEM005)
-        _model_len, lambda shape, _: shape.max_positions or FARTHEST, why="the model's positions"
-    ),
-    "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: 1024, why="the search stops at 1024"),
-    "gpu_memory_utilization": _Knob(_share, lambda *_: 99, lambda value: round(value * STEP, 2), why="0.99"),
+    "micro_batch": _Knob(_micro_batch, lambda _, job: _samples(job), divides=True),
+    "response_length": _Knob(_response, _longest_response),
+    "max_model_len": _Knob(_model_len, lambda shape, _: _context(shape)),  # FIX(MEM005)
+    "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: _Largest(1024, EVERY)),
+    "gpu_memory_utilization": _Knob(_share, lambda *_: _Largest(99, ""), lambda value: round(value * STEP, 2)),
 }
 
 
@@ -82,18 +111,29 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
     def at(value: int) -> Budget:
         return budget(shape, knob.change(job, value), device)
 
-    largest = knob.largest(shape, job)
+    largest, why = knob.largest(shape, job)
     if key == "gpu_memory_utilization":
         return _scanned(key, knob, at, largest)
     if not at(1).fits:
         return Solution(key, None, at(1))
     if at(largest).fits:
-        return Solution(key, knob.displayed(largest), at(largest), knob.why)
-    fitting, failing = 1, largest
+        return Solution(key, knob.displayed(largest), at(largest), why)
+    tried = (
+        [value for value in range(1, largest + 1) if largest % value == 0] if knob.divides else range(1, largest + 1)
+    )
+    fitting, failing = 0, len(tried) - 1
     while failing - fitting > 1:
         middle = (fitting + failing) // 2
-        fitting, failing = (middle, failing) if at(middle).fits else (fitting, middle)
-    return Solution(key, knob.displayed(fitting), at(fitting))
+        fitting, failing = (middle, failing) if at(tried[middle]).fits else (fitting, middle)
+    best = tried[fitting]
+    return Solution(key, knob.displayed(best), at(best), _open_end(key, shape))
+
+
+def _open_end(key: str, shape: ModelShape) -> str:
+    """What the memory does not tell of a value."""
+    if key == "max_model_len" and shape.max_positions is None:
+        return "the model's context is not known and may be shorter"
+    return ""
 
 
 def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int) -> Solution:
@@ -101,4 +141,4 @@ def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int) -
     fitting = [value for value in range(1, largest + 1) if at(value).fits]
     if not fitting:
         return Solution(key, None, at(1))
-    return Solution(key, knob.displayed(fitting[-1]), at(fitting[-1]), knob.why if fitting[-1] == largest else "")
+    return Solution(key, knob.displayed(fitting[-1]), at(fitting[-1]))

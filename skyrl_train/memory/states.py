@@ -167,6 +167,17 @@ class Model(NamedTuple):
         return (in_layer(self.shape) if self.job.layered_summon else whole) * self.master
 
     @property
+    def cut_for_adapters(self) -> float:
+        """This rank's share of the layers, which the state dict of the gathered model clones.
+
+        peft's get_peft_model_state_dict asks the wrapped module, so each layer's hook runs and the root's does not
+        (torch _state_dict_utils.py _sharded_post_state_dict_hook). `layered_summon` makes no state dict of the model.
+        """
+        if not self.gathered_for_adapters or self.job.layered_summon:
+            return 0
+        return (in_layers(self.shape) + self.adapter_parameters) * self.master / self.job.shards
+
+    @property
     def held_layers(self) -> int:
         """The decoder layers whose activations wait on this GPU for the backward pass."""
         return self.shape.layers
@@ -178,8 +189,25 @@ class Model(NamedTuple):
 
     @property
     def reference_unit(self) -> float:
-        """FSDP1 with CPUOffload: a unit arrives as float32 and is copied to the compute precision."""
+        """FSDP1 with CPUOffload on one rank: a unit arrives as float32 and is copied to the compute precision."""
         return max(in_root(self.shape), in_layer(self.shape)) * FP32
+
+    def arriving(self, unit: float) -> float:
+        """The shard of a unit that comes from the host: in float32, and its copy in the compute precision."""
+        return unit / self.compute * (FP32 + self.compute) / self.job.shards
+
+    @property
+    def root_stays(self) -> bool:
+        """Whether FSDP keeps the root after a forward pass: FSDP1 with shards (_post_forward_reshard: not state._is_root)."""
+        return self.job.strategy == "fsdp" and self.job.shards > 1
+
+    @property
+    def root_left(self) -> float:
+        """The gathered root that a pass without gradients leaves until the next backward pass.
+
+        verl releases it only if `fsdp_size` is set (transformer_impl.py EngineEvalModeCtx).
+        """
+        return self.root if self.root_stays and self.job.fsdp_size < 0 else 0
 
     @property
     def tokens(self) -> int:

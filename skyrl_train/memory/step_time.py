@@ -5,6 +5,7 @@ prime-rl's published benchmarks (a sixth to a third). Off-loading, the network a
 figure may be wrong by a factor of two; the shares of the phases are closer.
 """
 
+import math
 from typing import NamedTuple
 
 from skyrl_train.memory.device import Device
@@ -53,18 +54,19 @@ class StepTime(NamedTuple):
 
 
 def step_time(shape: ModelShape, job: Job, engine: Engine | None, device: Device) -> StepTime | None:
-    """The seconds of a step; None if the GPU's speed is unknown or nothing is trained."""
-    speeds = SPEEDS.get(device.name)
-    if speeds is None or job.val_only:
+    """The seconds of a step; None if the GPU's speed is unknown, nothing is trained, or prime-rl packs unknown lengths."""
+    speeds, packs = SPEEDS.get(device.name), job.framework == "prime-rl"
+    if speeds is None or job.val_only or (packs and job.lengths is None):
         return None
     peak, traffic = speeds[0] * TERA, speeds[1] * TERA
     prompts = job.train_batch or job.mini_batch
     sequences = max(1.0, prompts * job.n / job.n_gpus)
     typical = job.lengths.p50 if job.lengths is not None else job.longest
-    length = typical if job.remove_padding else job.longest
+    length = typical if job.remove_padding or packs else job.longest
     forward = _flops(shape, length) * length * sequences / (peak * TRAINING)
     passes = (2 if job.lora_rank else 3) + job.gradient_checkpointing
-    small = sequences / job.micro_batch if job.max_tokens is None else sequences * length / job.max_tokens
+    packed = job.longest * job.micro_batch if packs else job.max_tokens
+    small = sequences / job.micro_batch if packed is None else math.ceil(sequences * length / packed)
     extra = job.reference + 2 * (job.critic is not None)
     logs = 0.0 if job.framework != "verl" else (1 + extra) * (forward + small * PER_MICRO_BATCH_S / 3)
     models = 1 + (job.critic is not None)

@@ -71,13 +71,36 @@ def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
     if job.val_only:
         players = {phase: play for phase, play in players.items() if phase in WITHOUT_TRAINING}
     waiting = {Phase.LOAD: None, Phase.VALUES: actor, Phase.CRITIC_UPDATE: actor}
-    return {phase: _played(players[phase], waiting.get(phase, critic)) for phase in Phase if phase in players}
+    return {
+        phase: _played(players[phase], waiting.get(phase, critic), _roots_left(phase, actor))
+        for phase in Phase
+        if phase in players
+    }
 
 
-def _played(play: Callable[[Tape], None], waiting: Model | None) -> Played:
-    """Simulates one phase while the other model of the process waits."""
+def _roots_left(phase: Phase, actor: Model) -> Mapping[Component, float]:
+    """The gathered roots of models at rest: the actor's from its log-probs to its update, the reference's in every phase.
+
+    FSDP1 keeps the root after a forward pass, and the reference has no backward pass that releases it.
+    """
+    waits = (Phase.REFERENCE, Phase.VALUES, Phase.CRITIC_UPDATE)
+    own = _own_reference(actor)
+    actors = phase in waits and (own or phase is not Phase.REFERENCE)
+    references = own and phase not in (Phase.LOAD, Phase.REFERENCE) and not actor.job.val_only
+    return {Component.OTHER: actor.root_left * actors, Component.REFERENCE: actor.root_left * references}
+
+
+def _own_reference(model: Model) -> bool:
+    """Whether the reference is a model of its own; with LoRA it is the actor without its adapters."""
+    return model.job.reference and not model.job.lora_rank
+
+
+def _played(play: Callable[[Tape], None], waiting: Model | None, roots: Mapping[Component, float]) -> Played:
+    """Simulates one phase while the other models of the process wait."""
     tape = Tape()
     tape.take(Component.WORKSPACE, WORKSPACE)
+    for part, size in roots.items():
+        tape.take(part, size)
     if waiting is not None:
         tape.take(Component.OTHER, waiting.at_rest)
     play(tape)
@@ -85,11 +108,12 @@ def _played(play: Callable[[Tape], None], waiting: Model | None) -> Played:
 
 
 def _load(tape: Tape, model: Model, critic: Model | None) -> None:
-    """Loads critic, reference and actor. FSDP1 moves off-loaded weights to the host only after their first use."""
+    """Loads critic, reference and actor. FSDP1 moves off-loaded weights to the host only after their first use; the shards of
+    a reference (CPUOffload) are there when it is loaded."""
     tape.give_all(Component.WORKSPACE)
     tape.take(Component.OTHER, critic.weights if critic is not None else 0)
-    own_reference = model.job.reference and not model.job.lora_rank and model.job.strategy != "fsdp2"
-    tape.take(Component.REFERENCE, model.weights if own_reference else 0)
+    on_gpu = _own_reference(model) and model.job.strategy != "fsdp2" and not model.root_stays
+    tape.take(Component.REFERENCE, model.weights if on_gpu else 0)
     tape.take(Component.WEIGHTS, model.weights)
     tape.take(Component.ADAPTERS, model.adapters)
     tape.take(Component.GATHERED, model.load_work)
@@ -132,9 +156,22 @@ def _reference(tape: Tape, model: Model) -> None:
         tape.take(Component.WEIGHTS, model.weights)
     if not model.optimizer_offload:
         tape.take(Component.OPTIMIZER, model.optimizer)
-    with tape.held(Component.REFERENCE, model.reference_unit), tape.held(Component.GATHERED, model.root):
-        pass
+    _reference_units(tape, model)
     inference(tape, model, entropy=False, tokens=model.reference_tokens)
+
+
+def _reference_units(tape: Tape, model: Model) -> None:
+    """The largest units that arrive from the host. With shards two layers do at a time (_limiter_utils.py), beside the root."""
+    if not model.root_stays:
+        with tape.held(Component.REFERENCE, model.reference_unit), tape.held(Component.GATHERED, model.root):
+            pass
+        return
+    if not model.root_left:
+        with tape.held(Component.REFERENCE, model.arriving(model.root)), tape.held(Component.GATHERED, model.root):
+            pass
+    arriving = tape.held(Component.REFERENCE, 2 * model.arriving(model.layer))
+    with arriving, tape.held(Component.GATHERED, model.root + 2 * model.layer):
+        pass
 
 
 def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
@@ -162,7 +199,12 @@ def _weight_sync(tape: Tape, model: Model) -> None:
         tape.take(Component.OPTIMIZER, 0 if model.optimizer_offload else model.optimizer)
     else:
         _present(tape, model, adam=not model.optimizer_offload)
-    with tape.held(Component.SUMMONED, model.summoned), tape.held(Component.GATHERED, model.gathered_for_adapters):
+    gathered = tape.held(Component.GATHERED, model.gathered_for_adapters)
+    with (
+        tape.held(Component.SUMMONED, model.summoned),
+        gathered,
+        tape.held(Component.STATE_DICT, model.cut_for_adapters),
+    ):
         pass
     tape.take(Component.STATE_DICT, 0 if model.job.lora_rank else model.cloned)
     rollout = model.job.rollout if model.job.framework == "verl" else None

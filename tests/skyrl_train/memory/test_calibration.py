@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.calibration.evaluate import FOLDER, Point, limited, point, read, split, summary, wrong_verdicts
+from benchmarks.calibration.evaluate import FOLDER, Point, limited, point, read, rows, split, summary, wrong_verdicts
 from skyrl_train.memory import GIB, Device, Rollout, shape_from_config
 from skyrl_train.memory.vllm import engine_of
 
@@ -27,6 +27,23 @@ def test_they_are_predicted_as_well_as_they_were() -> None:
     figures = summary(POINTS)
     assert figures["allocated_worst"] <= 0.025  # a dynamic batch of mixed lengths, which is taken as full
     assert (figures["reserved_median"], figures["reserved_worst"]) <= (0.03, 0.15)
+
+
+def _on_several_gpus() -> dict[str, float]:
+    """How far each run on several GPUs is off: at full length the worst case, at mixed lengths the expected figure."""
+    return {row.line["id"]: row.off for row in rows(POINTS) if row.line.get("gpus", 1) > 1}
+
+
+def test_runs_on_several_gpus_at_full_length() -> None:
+    found = {name: off for name, off in _on_several_gpus().items() if not name.endswith("mixed")}
+    assert {"2-1.5b-packed-sequence-parallel", "2-3b-lora32", "4-7b"} <= set(found)
+    assert {name: off for name, off in found.items() if abs(off) > 0.05} == {}
+
+
+def test_runs_on_several_gpus_with_expected_lengths() -> None:
+    found = {name: off for name, off in _on_several_gpus().items() if name.endswith("mixed")}
+    assert set(found) == {"2-1.5b-packed-sequence-parallel-mixed", "4-7b-mixed"}
+    assert {name: off for name, off in found.items() if not -0.05 <= off <= 0.10} == {}
 
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.id)

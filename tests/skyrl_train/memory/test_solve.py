@@ -18,6 +18,7 @@ from skyrl_train.memory import (
     shape_from_config,
     solve,
 )
+from skyrl_train.memory.solve import EVERY
 
 SHAPE = shape_from_config(QWEN_05B)
 DEVICE = device_of_size("20GiB")
@@ -54,7 +55,45 @@ def test_where_nothing_fits_there_is_no_value() -> None:
 
 
 def test_what_else_ends_the_search_is_said() -> None:
-    assert solve("micro_batch", SHAPE, replace(JOB, mini_batch=2), device_of_size("80GiB")).limited == "mini batch"
+    found = solve("micro_batch", SHAPE, replace(JOB, mini_batch=2), device_of_size("80GiB"))
+    assert (found.value, found.limited) == (2, "a GPU has only 2 samples of a mini batch")
+
+
+def test_a_micro_batch_divides_the_samples_of_a_gpu() -> None:
+    job = replace(JOB, mini_batch=64, n=5, n_gpus=2, rollout=None)
+    free = solve("micro_batch", SHAPE, replace(job, n=1, n_gpus=1, mini_batch=9973), device_of_size("40GiB"))
+    found = solve("micro_batch", SHAPE, job, device_of_size("40GiB"))
+    assert free.value == 1  # a prime number of samples
+    assert isinstance(found.value, int)
+    assert 1 < found.value < 160
+    assert 160 % found.value == 0
+    larger = min(value for value in range(found.value + 1, 161) if 160 % value == 0)
+    assert not budget(SHAPE, KNOBS["micro_batch"].change(job, larger), device_of_size("40GiB")).fits
+
+
+def test_a_response_stays_within_the_tokens_of_a_dynamic_micro_batch() -> None:
+    """verl stops at the first sequence that is longer."""
+    job = replace(JOB, remove_padding=True, max_tokens=4096, log_prob_max_tokens=8192, rollout=None)
+    found = solve("response_length", SHAPE, job, device_of_size("140GiB"))
+    assert (found.value, found.limited) == (2048, "longer sequences exceed the 4096 tokens of a dynamic micro batch")
+    divided = solve("response_length", SHAPE, replace(job, n_gpus=2, sequence_parallel=2), device_of_size("140GiB"))
+    assert divided.value == 2 * 4096 - 2048
+
+
+def test_a_response_is_limited_by_the_models_context() -> None:
+    found = solve("response_length", SHAPE, replace(JOB, rollout=None), device_of_size("9000GiB"))
+    assert (found.value, found.limited) == (32768 - 2048, "the model's context is 32768 tokens")
+
+
+def test_a_context_of_a_model_that_names_none_is_not_promised() -> None:
+    shape, job = SHAPE._replace(max_positions=None), replace(JOB, rollout=Rollout(utilization=0.6))
+    found = solve("max_model_len", shape, job, device_of_size("80GiB"))
+    assert found.limited == "the search stops there; the model's context is not known and may be shorter"
+
+
+def test_every_n_fits() -> None:
+    found = solve("n", SHAPE, JOB, device_of_size("80GiB"))
+    assert (found.value, found.limited) == (1024, EVERY)
 
 
 @pytest.mark.parametrize("key", ["batch", "", "Micro_Batch"])

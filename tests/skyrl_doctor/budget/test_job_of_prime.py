@@ -1,0 +1,67 @@
+"""The jobs of prime-rl files: GPUs by nodes, batches of rollouts, keys of the file's own schema."""
+
+import pytest
+
+from plans import example, plan
+from skyrl_doctor.budget.job import memory_job, own_settings
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_train.memory import Lengths, budget, device_named, expected_job, shape_from_config, step_time
+from skyrl_train.memory.known import known_config
+
+NODES = """
+seq_len = 8192
+[model]
+name = "Qwen/Qwen3-8B"
+[deployment]
+type = "multi_node"
+num_train_nodes = 2
+num_infer_nodes = 3
+[orchestrator]
+batch_size = 512
+group_size = 16
+[trainer.model]
+ep = 8
+[inference.vllm]
+tensor_parallel_size = 8
+"""
+SINGLE = NODES.replace('type = "multi_node"\nnum_train_nodes = 2\nnum_infer_nodes = 3', "num_train_gpus = 2")
+
+
+def test_a_run_of_several_nodes_has_the_gpus_of_all() -> None:
+    job = memory_job(plan(NODES))
+    assert job.rollout is not None
+    assert (job.n_gpus, job.rollout.gpus) == (16, 24)
+
+
+def test_nodes_of_another_size() -> None:
+    job = memory_job(plan(NODES.replace("num_train_nodes = 2", "num_train_nodes = 2\ngpus_per_node = 4")))
+    assert job.n_gpus == 8
+
+
+def test_a_run_of_several_nodes_without_their_number_has_no_estimate() -> None:
+    with pytest.raises(CouldNotLook, match=r"^deployment.num_train_nodes is not set; pass --gpus N$"):
+        memory_job(plan(NODES.replace("num_train_nodes = 2\n", "")))
+    assert memory_job(plan(NODES.replace("num_train_nodes = 2\n", "")), gpus=4).n_gpus == 4
+
+
+def test_the_batch_counts_rollouts() -> None:
+    job = memory_job(plan(SINGLE))
+    assert (job.n, job.mini_batch, job.train_batch) == (16, 32, 32)
+
+
+def test_the_key_of_the_files_schema_is_proposed() -> None:
+    change = {"inference.gpu_memory_utilization": "0.8"}
+    assert own_settings(plan(SINGLE), change) == {"inference.vllm.gpu_memory_utilization": "0.8"}
+    assert own_settings(example("examples/prime-rl-2025/v5.toml"), change) == change
+
+
+def test_time_needs_the_lengths_that_are_packed() -> None:
+    """A step of 512 short samples took 20 minutes in the estimate: 128 times too many samples, each of seq_len tokens."""
+    job, device = memory_job(plan(SINGLE)), device_named("H100")
+    shape = shape_from_config(known_config("Qwen/Qwen3-8B") or {})
+    engine = budget(shape, job, device).engine
+    assert step_time(shape, job, engine, device) is None
+    short = expected_job(job, Lengths(100, 200), Lengths(200, 400))
+    found = step_time(shape, short, engine, device)
+    assert found is not None
+    assert found.update == pytest.approx(512 * 300 / 2 * 2 * 8.2e9 * 4 / (989e12 * 0.3), rel=0.25)
