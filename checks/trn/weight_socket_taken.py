@@ -117,7 +117,7 @@ def _left(uid: int, files: list[WeightSocket], severity: Severity) -> Finding:
 
 def _live(uid: int, files: list[WeightSocket]) -> Finding:
     return Finding(
-        message=f"{_first(files)} is in use by uid {uid}: another run of this node syncs weights over a socket whose name this run uses too; expected one run of verl in one /tmp",
+        message=f"{_first(files)} is in use by uid {uid}: another run of this node syncs weights over a socket of the same name as this run's; expected one run of verl in one /tmp",
         evidence=tuple(file.path for file in files),
         severity=Severity.WARNING,
         remedy=Remedy(

@@ -66,7 +66,7 @@ def left(*files: WeightSocket, severity: Severity) -> Finding:
 
 def live(one: WeightSocket) -> Finding:
     return Finding(
-        message=f"{one.path} is in use by uid {one.uid}: another run of this node syncs weights over a socket whose name this run uses too; expected one run of verl in one /tmp",
+        message=f"{one.path} is in use by uid {one.uid}: another run of this node syncs weights over a socket of the same name as this run's; expected one run of verl in one /tmp",
         evidence=(one.path,),
         severity=Severity.WARNING,
         remedy=Remedy(
