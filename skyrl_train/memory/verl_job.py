@@ -51,9 +51,8 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     lora_rank = or_default(keys.integer(*names("model.lora_rank")), 0)
     refuse_undescribed(keys, critic=_has_critic(keys), lora=lora_rank != 0)
     limit = keys.integer(*names("actor.max_tokens_per_gpu")) or 16384
-    gpus = or_default(keys.integer(*names("slurm.gpus_per_node")), 8) * or_default(
-        keys.integer(*names("slurm.nodes")), 1
-    )
+    nodes = or_default(keys.integer(*names("slurm.nodes")), 1)
+    gpus = nodes * or_default(keys.integer(*names("slurm.gpus_per_node")), 8)
     ranks = max(1, gpus // _sequence_parallel(keys))
     micro = _micro_batch(keys, A, "ppo_micro_batch_size", ranks)
     chunked = keys.flag(*names("actor.entropy_chunking"))
