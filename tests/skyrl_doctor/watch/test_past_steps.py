@@ -37,6 +37,16 @@ def test_nan_that_a_run_left_behind(tmp_path: Path) -> None:
     assert read_step_figures([log_of(tmp_path, lines)]) == StepFigures()
 
 
+def test_of_a_long_run_the_first_and_the_last_steps_are_read(tmp_path: Path) -> None:
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 700 else 0.2}" for at in range(1, 2001)]
+    (fault,) = with_lines(read_step_figures([log_of(tmp_path, lines)])).faults
+    assert (fault.step, fault.line, fault.message) == (
+        1751,
+        1751,
+        "from step 1751 or before on, in 250 of 250 steps: actor/grad_norm is nan; expected finite numbers",
+    )
+
+
 def test_memory_that_grows_with_the_lengths(tmp_path: Path) -> None:
     lines = [
         f"step:{at} - actor/grad_norm:0.2 - perf/max_memory_allocated_gb:{60 + at} - response_length/mean:{700 + 50 * at}"
