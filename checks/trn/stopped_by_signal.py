@@ -28,6 +28,7 @@ SENDER = (
 FIND_SENDER = (
     "Find the sender ({slurm:`sacct -j JOB -o State,ExitCode`, |}the events of the pod, the notices of the cloud)"
 )
+CTRL_C = "Ctrl-C (SIGINT) stopped the run"
 RESUME = "then resume from the last checkpoint."
 
 SIGNATURES = (
@@ -50,7 +51,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bSignalException: Process \d+ got signal: 2\b|\bReceived (?:2|Signals?\.SIGINT) death signal|\bSending process \d+ closing signal SIGINT\b",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 2",
-        explain="Ctrl-C (SIGINT) stopped the run",
+        explain=CTRL_C,
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
         versions="torchrun",
         last_resort=True,
@@ -105,7 +106,7 @@ SIGNATURES = (
         pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGINT\b|\bSIGINT (?:signal )?received\b|\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) signal:? 2\b(?! ?\w)|\b[Ii]nterrupted by (?:the )?user\b|\b(?:[Ss]topp|[Ii]nterrupt|[Ee]xit|[Aa]bort)(?:ed|ing) (?:due to|by|on|after) (?:a )?(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc])\b|\b(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc]) (?:received|detected)|\b[Dd]etected [Kk]eyboard ?[Ii]nterrupt\b",
         unless=r"\*\*\* ",
         sample="Received SIGINT, saving a checkpoint before the exit",
-        explain="Ctrl-C (SIGINT) stopped the run",
+        explain=CTRL_C,
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
         versions="any",
         last_resort=True,
