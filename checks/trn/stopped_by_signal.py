@@ -19,6 +19,7 @@ does not protect it. Resume from the last checkpoint.
 
 from skyrl_doctor.core.signature import Signature
 
+CTRL_C = "Ctrl-C (SIGINT) stopped the run"
 STOPPED = "SIGTERM from outside stopped the run: the scheduler, the platform or a person"
 SERVER_STOPPED = "a signal (SIGTERM or SIGINT) stopped the vLLM server"
 SENDER = (
@@ -50,7 +51,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bSignalException: Process \d+ got signal: 2\b|\bReceived (?:2|Signals?\.SIGINT) death signal|\bSending process \d+ closing signal SIGINT\b",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 2",
-        explain="Ctrl-C (SIGINT) stopped the run",
+        explain=CTRL_C,
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
         versions="torchrun",
         last_resort=True,
@@ -105,7 +106,7 @@ SIGNATURES = (
         pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGINT\b|\bSIGINT (?:signal )?received\b|\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) signal:? 2\b(?! ?\w)|\b[Ii]nterrupted by (?:the )?user\b|\b(?:[Ss]topp|[Ii]nterrupt|[Ee]xit|[Aa]bort)(?:ed|ing) (?:due to|by|on|after) (?:a )?(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc])\b|\b(?:[Kk]eyboard ?[Ii]nterrupt|[Cc]trl-[Cc]) (?:received|detected)|\b[Dd]etected [Kk]eyboard ?[Ii]nterrupt\b",
         unless=r"\*\*\* ",
         sample="Received SIGINT, saving a checkpoint before the exit",
-        explain="Ctrl-C (SIGINT) stopped the run",
+        explain=CTRL_C,
         remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
         versions="any",
         last_resort=True,
