@@ -74,7 +74,7 @@ SIGNATURES = (
         pattern=r"In '(?P<file>[^'\n]{1,200})': Could not (?:find|load) '(?P<part>[^'\n]{1,200})'",
         sample="In 'own_grpo': Could not find 'algorithm/own_correction'",
         explain="the configuration `{file}` asks for the part `{part}`, which Hydra does not find",
-        remedy="`{part}` is in the `defaults` list of `{file}` and names a file below the configuration directory: list that directory. Missing there: the program is of another version than `{file}`, or its configuration directory is not in `hydra.searchpath`.",
+        remedy="`{part}` is listed in the `defaults` of `{file}` and names a file below the configuration directory: list that directory. Missing there: the program is of another version than `{file}`, or its configuration directory is not in `hydra.searchpath`.",
         versions="hydra",
     ),
     Signature(

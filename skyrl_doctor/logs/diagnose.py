@@ -42,7 +42,7 @@ class DiagnosedJob:
 
 @record
 class Found:
-    """A diagnosis of each Slurm job, the newest first, and why other files, or parts of them, could not be read."""
+    """A diagnosis of each Slurm job, the newest first, then of runs without an id, the failed ones first; and why other files, or parts of them, could not be read."""
 
     jobs: tuple[DiagnosedJob, ...]
     unread: tuple[str, ...]
@@ -81,6 +81,10 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
     by_file = {scan.file: scan for scan in scans}
     groups = group_by_job({file: scan.job_words for file, scan in by_file.items()})
     jobs = [_diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s) for group in groups]
+    placed = sorted(
+        zip(groups, jobs, strict=True), key=lambda one: 0 if one[0].is_dated else 1 + (not one[1].is_failed)
+    )
+    jobs = [job for _, job in placed]
     return Found(tuple(jobs) or (_diagnosed("", [], site_s),), tuple(unread), sources.skipped)
 
 

@@ -30,10 +30,12 @@ Words = Mapping[str, JobWords]
 
 @record
 class JobLogs:
-    """The logs of one job or launch, in their order. `slurm_id` is empty where they name no Slurm job."""
+    """The logs of one job or launch, in their order. `slurm_id` is empty where they name no Slurm job, and `is_dated` false where
+    nothing in their names tells which run is newer."""
 
     slurm_id: str
     files: tuple[str, ...]
+    is_dated: bool = True
 
 
 def group_by_job(words: Words) -> list[JobLogs]:
@@ -49,7 +51,7 @@ def group_by_job(words: Words) -> list[JobLogs]:
     for file in words:
         run = run_of.get(file, "")
         groups[merged.get(run, run)].append(file)
-    unnamed = [JobLogs("", files) for files in _split_runs(words, groups.pop("", []))]
+    unnamed = [JobLogs("", files, is_dated=False) for files in _split_runs(words, groups.pop("", []))]
     found = [JobLogs(titles.get(run, run), tuple(files)) for run, files in groups.items()] + unnamed
     return sorted(found, key=lambda job: (_age(job.slurm_id), job.files), reverse=True)
 

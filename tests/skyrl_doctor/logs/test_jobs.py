@@ -147,3 +147,13 @@ def test_the_page_is_about_the_newest_job_and_names_the_other(tmp_path: Path) ->
         f"Not on this page: Slurm job 81230. For a page of it: skyrl-doctor report {tmp_path}/slurm-81230.out",
     )
     assert cause.notes[2:] == (f"The log stops at step 7 without an error: {tmp_path}/slurm-81231.out:1",)
+
+
+def test_of_runs_without_an_id_or_a_date_the_failed_one_comes_first(tmp_path: Path) -> None:
+    for name, pid, end in (("a.log", 1, FULL), ("b.log", 2, FINE)):
+        (tmp_path / name).write_text(f"(TaskRunner pid={pid}) hostname: gpu07\n{end}", encoding="utf-8")
+    found = diagnose([str(tmp_path)])
+    assert [(job.read, job.is_failed) for job in found.jobs] == [
+        ((str(tmp_path / "a.log"),), True),
+        ((str(tmp_path / "b.log"),), False),
+    ]
