@@ -19,7 +19,6 @@ does not protect it. Resume from the last checkpoint.
 
 from skyrl_doctor.core.signature import Signature
 
-CTRL_C = "Ctrl-C (SIGINT) stopped the run"
 STOPPED = "SIGTERM from outside stopped the run: the scheduler, the platform or a person"
 SERVER_STOPPED = "a signal (SIGTERM or SIGINT) stopped the vLLM server"
 SENDER = (
