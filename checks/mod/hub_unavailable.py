@@ -31,6 +31,7 @@ KEYS = ("model.path",)
 SIGNATURES = (
     Signature(
         pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
+        unless_above=r"Warning: Unable to fetch remote file due to the following error",  # peft goes on without it at each save
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
         explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
         remedy=ACCESS,
