@@ -54,6 +54,11 @@ def tag_of_stop(why: str, *, row: int) -> dict[str, object]:
     return {**tag_of_raised(why, row=row), "stop": why[:2000]}
 
 
+def written(tags: Mapping[str, Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """Without those that are being written: TransferQueue lists a new key before it has its tag."""
+    return {key: tag for key, tag in tags.items() if tag}
+
+
 def stop_of(tags: Mapping[str, Mapping[str, object]]) -> str:
     """Why the run must end; empty while it goes on."""
     return next((str(tag["stop"]) for tag in tags.values() if tag.get("stop")), "")

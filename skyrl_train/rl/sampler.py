@@ -67,7 +67,7 @@ class Sampler(ReplayBuffer):
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
         n = self._config.rollout.n if training else 1
-        recorded = transfer.tags(ends.PARTITION)
+        recorded = ends.written(transfer.tags(ends.PARTITION))
         found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
         keys, alone = comparable(ends.in_order(rows, recorded), advantage=advantage, n=n)

@@ -8,9 +8,8 @@ TRAIN = "train"
 
 
 def tags(partition: str) -> Tags:
-    """Without the keys that are being written: TransferQueue lists a new key before it has its tag."""
     found: Tags = (transfer_queue.kv_list(partition) or {}).get(partition, {})
-    return {key: tag for key, tag in found.items() if tag}
+    return found
 
 
 def clear(partition: str, keys: list[str]) -> None:

@@ -197,6 +197,5 @@ def test_the_findings_fit_the_screen(
         "CFG004 config-unreadable (warning)\n"
         "  run.sh:1 (trainer.experiment_name):\n"
         "    trainer.experiment_name = $NAME: NAME is not set here\n"
-        "  by hand: nothing to do if the job gets the value that you\n"
-        "    expect\n"
+        "  by hand: no action needed if the job gets this value\n"
     )

@@ -163,7 +163,7 @@ def test_a_finding_names_an_option_of_sbatch_as_it_stands(text: str, name: str) 
     assert finding.location is not None
     assert finding.location.key == name
     assert finding.remedy is not None
-    assert finding.remedy.settings == {name: "gpu:8"}
+    assert finding.remedy.settings == {}  # the node may have fewer
     assert assignment(name, "gpu:8") == f"{name}=gpu:8"
 
 

@@ -5,7 +5,18 @@ from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts, count
 from skyrl_train.contracts.agent.transcript import Message, Transcript
 from skyrl_train.contracts.rewards.score import Scored
-from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, stop_of, tag_of, tag_of_raised, tag_of_stop, total
+from skyrl_train.rl.ends import (
+    Ended,
+    causes,
+    ends_of,
+    in_order,
+    stop_of,
+    tag_of,
+    tag_of_raised,
+    tag_of_stop,
+    total,
+    written,
+)
 from skyrl_train.rl.trained import Untrained
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 
@@ -92,6 +103,11 @@ def test_an_end_is_an_outcome_of_its_repository() -> None:
     assert of(replace(BROKEN, finish=Finish.MAX_ITERATIONS_REACHED)) is False
     assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(1.0))) is True
     assert of(replace(BROKEN, finish=Finish.FINISH_TOOL, score=Scored(0.0))) is False
+
+
+def test_a_tag_that_is_being_written_is_left_out() -> None:
+    """A rollout of another step ends while this step is sampled: its key is listed a moment before its tag."""
+    assert written({"p_0_0": {"row": 3}, "q_0_0": {}}) == {"p_0_0": {"row": 3}}
 
 
 def test_a_rollout_can_end_the_run() -> None:

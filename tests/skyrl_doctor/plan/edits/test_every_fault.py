@@ -43,6 +43,7 @@ attention = "sdpa"
 remove_padding = false
 
 [data]
+train_files = ["train.parquet"]
 train_batch_size = 2
 max_prompt_tokens = 2048
 max_response_tokens = 2048
@@ -77,6 +78,12 @@ runtime_time_limit = '6:00:00'
             "CFG002", {"gpus_per_node = 1": "gpus_per_node = 3"}, ("train_batch_size", "ppo_mini_batch_size", "[actor]")
         ),
         Fault("CFG004", {"max_turns = 20": "max_turnss = 20"}, ("max_turn",)),
+        Fault(
+            "CFG005",
+            {"Qwen/Qwen2.5-Coder-0.5B-Instruct": "Qwen/Qwen3-0.6B", "max_model_len = 4096": "max_model_len = 65536"},
+            ("max_model_len",),
+        ),
+        Fault("CFG007", {'train_files = ["train.parquet"]\n': ""}),
         Fault("CFG004", {"[sandbox]": "[sandboxx]"}, ("[sandbox",)),
         Fault("CFG004", {"max_turns = 20": "max_start_length = 20"}),
         Fault("CFG004", {"n = 2": "n = 'two'"}),
@@ -168,7 +175,7 @@ max_model_len = 4096
         Fault("CFG009", {"type = 'filesystem'": "type = 'nccl'"}, ("type =",)),
         Fault("CFG010", {"max_model_len = 4096": "max_model_len = 4096\ngpu_memory_utilization = 50"}),
         Fault("CFG004", {"max_steps = 1000": "max_stepz = 1000"}, ("max_step",)),
-        Fault("PRM008", {"gpus_per_node = 2": "gpus_per_node = 1"}, ("gpus_per_node",)),
+        Fault("PRM008", {"gpus_per_node = 2": "gpus_per_node = 1"}),  # the node may lack them
     ),
     62,
 )
@@ -271,7 +278,7 @@ python3 -m verl.trainer.main_ppo \\
             ("n=$N",),
         ),
         Fault("CFG012", {"rollout.log_prob_micro_batch_size_per_gpu=1": "rollout.load_format=safetensors"}),
-        Fault("SLM005", {"gpu:h100:2": "gpu:h100:1"}, ("#SBATCH",)),
+        Fault("SLM005", {"gpu:h100:2": "gpu:h100:1"}),  # fewer GPUs of the run, or more of the node
         Fault(
             "TRN007",
             {
@@ -395,8 +402,8 @@ uv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base \\
     (
         Fault("CFG001", {"max_generate_length=1024": "max_generate_length=4096"}, ("max_generate_length",)),
         Fault("CFG001", {"max_model_len=2048": "max_model_len=1024"}, ("max_model_len", "max_generate_length")),
-        Fault("CFG002", {"train_batch_size=32": "train_batch_size=33"}),
-        Fault("CFG002", {"mini_batch_size=32": "mini_batch_size=64"}),
+        Fault("CFG002", {"train_batch_size=32": "train_batch_size=33"}, ("train_batch_size",)),
+        Fault("CFG002", {"mini_batch_size=32": "mini_batch_size=64"}, ("mini_batch_size",)),
         Fault("CFG004", {"trainer.epochs": "trainer.epohcs"}, ("trainer.ep",)),
         Fault("CFG004", {"trainer.epochs": "trainer.nonsense"}),
         Fault("CFG010", {"gpu_memory_utilization=0.8": "gpu_memory_utilization=80"}),

@@ -68,7 +68,7 @@ def test_a_shell_value_that_is_a_variable_is_left_to_the_user() -> None:
 VARIABLES = """LEN=${LEN:-4096}
 python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=1024 data.max_response_length=$LEN \\
     actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.max_model_len=4096 \\
-    actor_rollout_ref.actor.use_dynamic_bsz=True
+    actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.rollout.n=8
 """
 
 
