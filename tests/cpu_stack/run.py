@@ -122,7 +122,7 @@ def rows() -> list[dict[str, object]]:
 def environment(job: Path) -> Mapping[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAY_", "SLURM_", "SKYRL_"))}
     return kept | {
-        "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS.parent))),  # this copy, whichever is installed
+        "PYTHONPATH": str(TESTS),  # not the packages: an interpreter with a fault has its own copy of them
         "VERL_USE_EXTERNAL_MODULES": "cpu_stack.device",
         "VERL_PLATFORM": "cpu",
         "VERL_ENGINE_DEVICE": "cuda",
