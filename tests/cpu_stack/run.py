@@ -76,6 +76,23 @@ verl_overrides = [
 """
 
 
+def config_text(
+    model: Path,
+    job: Path,
+    *,
+    tasks: Path,
+    checkpoints: Path,
+    steps: int = 1,
+    advantage: str = "grpo",
+    lr: float = 1e-3,
+    phase_s: float = 900,
+    gpus: int = 1,
+) -> str:
+    """The configuration of a run on the CPU, as text."""
+    places = {"model": model, "tasks": tasks, "checkpoints": checkpoints, "job": job}
+    return CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s, gpus=gpus)
+
+
 def write_job(
     job: Path,
     model: Path,
@@ -91,9 +108,18 @@ def write_job(
     job.mkdir(parents=True)
     tasks = job / "tasks.jsonl"
     tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
-    places = {"model": model, "tasks": tasks, "checkpoints": job.parent / "checkpoints", "job": job}
     gpus = 1 + rollout_gpus
-    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s, gpus=gpus)
+    text = config_text(
+        model,
+        job,
+        tasks=tasks,
+        checkpoints=job.parent / "checkpoints",
+        steps=steps,
+        advantage=advantage,
+        lr=lr,
+        phase_s=phase_s,
+        gpus=gpus,
+    )
     more = f'mode = "{mode}"\nrollout_gpus = {rollout_gpus}\n'
     text = text.replace("[trainer]\n", f"[slurm]\ngpus_per_node = {gpus}\n[trainer]\n{more}")
     config = parse(text)

@@ -90,8 +90,9 @@ class Whole:
         tasks = self.at / "tasks.jsonl"
         rows = [{**row, "extra_info": {**row["extra_info"], "image": NAME}} for row in run.rows()]
         tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        places = {"model": self.model, "tasks": tasks, "checkpoints": self.at / "checkpoints", "job": self.job}
-        text = run.CONFIG.format(**places, steps=steps, advantage="grpo", lr=1e-4, phase_s=900, gpus=1)
+        text = run.config_text(
+            self.model, self.job, tasks=tasks, checkpoints=self.at / "checkpoints", steps=steps, lr=1e-4
+        )
         own = next(line for line in text.splitlines() if "agent_loop_config_path" in line)
         text = text.replace(f"{own}\n", "") + _MORE.format(images=self.images, gpu=GPU_PARTITION, cpu=CPU_PARTITION)
         for old, new in changes.items():

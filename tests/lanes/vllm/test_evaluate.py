@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cpu_stack.loop_sandboxes import demo_sandboxes
-from cpu_stack.run import CONFIG, environment, rows
+from cpu_stack.run import config_text, environment, rows
 from skyrl_train.config.load import parse
 from skyrl_train.config.run import RunConfig
 from skyrl_train.evaluation.completions import CompletionsServer
@@ -32,8 +32,7 @@ TASKS, SAMPLES = 3, 2
 
 
 def config(model: Path, at: Path) -> RunConfig:
-    places = {"model": model, "tasks": at / "none", "checkpoints": at / "none", "job": at}
-    return parse(CONFIG.format(**places, steps=1, advantage="grpo", lr=1e-3, phase_s=900))
+    return parse(config_text(model, at, tasks=at / "none", checkpoints=at / "none"))
 
 
 async def evaluated(url: str, model: Path, settings: RunConfig, kept: Kept) -> Mapping[str, Any]:
@@ -143,8 +142,7 @@ def test_the_command_keeps_rollouts_that_a_lost_runtime_failed_and_repeats_them(
 ) -> None:
     tasks, toml, out = tmp_path / "tasks.jsonl", tmp_path / "run.toml", tmp_path / "out"
     tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()[:2]))
-    places = {"model": model, "tasks": tasks, "checkpoints": tmp_path, "job": tmp_path}
-    text = CONFIG.format(**places, steps=1, advantage="grpo", lr=1e-3, phase_s=900)
+    text = config_text(model, tmp_path, tasks=tasks, checkpoints=tmp_path)
     toml.write_text(text + "[sandbox]\nready_timeout_s = 1\n")
     words = [
         sys.executable,
