@@ -106,7 +106,7 @@ def _scripts(found: "Found") -> list[str]:
 
 def _section(job: "DiagnosedJob", config: list[str]) -> Section:
     from skyrl_doctor.cli.advised import advisories_of_log
-    from skyrl_doctor.watch.past_steps import StepFigures, read_step_figures, with_lines
+    from skyrl_doctor.watch.past_steps import judged_steps
 
     diagnosis, configured, plan = job.diagnosis, tuple[str, ...](), None
     if config:
@@ -117,9 +117,7 @@ def _section(job: "DiagnosedJob", config: list[str]) -> Section:
         plan, configured = run_config.plan, run_config.lines
         diagnosis = with_fitting_remedy(dataclasses.replace(diagnosis, dialect=plan.dialect), plan)
     advised = advisories_of_log(job.versions, diagnosis, plan) if job.versions else ()
-    has_steps = diagnosis.has_steps and not diagnosis.unknown
-    figures = with_lines(read_step_figures(job.read)) if has_steps else StepFigures()
-    return Section(job, diagnosis, configured, figures, advised)
+    return Section(job, diagnosis, configured, judged_steps(diagnosis, job.read), advised)
 
 
 def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:

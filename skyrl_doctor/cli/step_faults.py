@@ -22,6 +22,7 @@ def steps_data(figures: "StepFigures", redact: "Redact") -> dict[str, Any]:
             "step": fault.step,
             "message": plain(redact(fault.message)),
             "error": fault.is_error,
+            **({"advice": plain(redact(fault.advice))} if fault.advice else {}),
         }
         for fault in figures.faults
     ]

@@ -8,6 +8,7 @@ from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import badge, facts, folded, plural, table
 from skyrl_doctor.html.subject import Examined
 from skyrl_doctor.report.lines import counts, location_text, rank_findings
+from skyrl_doctor.watch.past_steps import StepFault
 from skyrl_train.contracts.assignment import assignment
 
 
@@ -41,8 +42,26 @@ def cause_section(cause: Cause) -> Html:
     return join(parts)
 
 
+def step_faults_section(faults: Sequence[StepFault]) -> Html:
+    """The faults in the figures of the steps, each with its place and what to do."""
+    return join([part for fault in faults for part in _step_fault(fault)])
+
+
+def _step_fault(fault: StepFault) -> Iterator[Html]:
+    style = "fail" if fault.is_error else "warning"
+    yield tag("h3", badge("error" if fault.is_error else "warning", style), f" {fault.id} {fault.slug}")
+    place = f"{fault.file}:{fault.line}" if fault.line else fault.file
+    yield tag("p", tag("code", place), ": ", prose(fault.message))
+    if fault.advice:
+        yield tag("p", "What to do: ", prose(fault.advice))
+
+
 def _nothing(cause: Cause) -> str:
-    return "The run completed: no failure was found in the logs." if cause.completed else "No failure was found."
+    return (
+        "The run completed: no failure was found in the logs."
+        if cause.completed
+        else "No line of the logs shows a failure."
+    )
 
 
 def _mark(number: int, cause: Cause) -> str | None:

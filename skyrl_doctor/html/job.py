@@ -17,6 +17,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.watch.figures import STEP_S
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
+from skyrl_doctor.watch.past_steps import StepFault, judged_steps
 from skyrl_doctor.watch.read.steps import StepReader
 from skyrl_doctor.watch.summary.gather import Story, gather
 from skyrl_train.contracts import bounded
@@ -86,8 +87,8 @@ def is_job(directory: str) -> bool:
     return bool(names & SIGNS) or bool(listing([directory]).files)
 
 
-def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
-    """All that the page shows of a job, and the cause that its logs show.
+def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause, tuple[StepFault, ...]]:
+    """All that the page shows of a job, the cause that its logs show, and the faults of its steps.
 
     Without `config`, the configuration that the launch copied is judged.
     """
@@ -111,7 +112,12 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause]:
         ends=tuple(_ends(directory)),
         notes=(*notes, *story.unread),
     )
-    return job, dataclasses.replace(cause, notes=(*slurm_jobs, *cause.notes))
+    return job, dataclasses.replace(cause, notes=(*slurm_jobs, *cause.notes)), step_faults(story.diagnosis, story.logs)
+
+
+def step_faults(diagnosis: Diagnosis, logs: Sequence[str]) -> tuple[StepFault, ...]:
+    """The faults of the steps; none beside a known failure, as `diagnose` prints them."""
+    return () if diagnosis.root else judged_steps(diagnosis, logs).faults
 
 
 def _slurm_jobs(story: Story) -> Iterator[str]:

@@ -5,15 +5,16 @@ The page has no script and asks for nothing: its policy forbids both, so that no
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from skyrl_doctor.html.findings import cause_section, findings_section
+from skyrl_doctor.html.findings import cause_section, findings_section, step_faults_section
 from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import Section, badge, facts, folded, plural
 from skyrl_doctor.html.subject import Examined, Subject
 from skyrl_doctor.html.timeline import UNKNOWN, cost, timeline_section
 from skyrl_doctor.html.training import rollouts_section, steps_section
+from skyrl_doctor.watch.past_steps import StepFault
 
 MOST_LINES = 2000
 
@@ -83,6 +84,8 @@ def verdict(subject: Subject) -> tuple[str, str, str]:
             for finding in outcome.findings
         )
         return "fail", "fail", f"{plural(errors, 'error')} in {plural(len(verdicts), 'examination')}."
+    if subject.faults:
+        return _verdict_of_steps(subject.faults, completed=cause is not None and cause.completed)
     if cause is not None and cause.completed:
         return "completed", "pass", "The run completed. No failure was found in its logs."
     if "unknown" in verdicts:
@@ -94,11 +97,22 @@ def verdict(subject: Subject) -> tuple[str, str, str]:
     return "no failure found", "unknown", "No known failure and no error was found in the logs."
 
 
+def _verdict_of_steps(faults: Sequence[StepFault], *, completed: bool) -> tuple[str, str, str]:
+    worst = faults[0]
+    if worst.is_error:
+        return "failed", "fail", f"{worst.id} {worst.slug}: {worst.message}"
+    ids = ", ".join(dict.fromkeys(fault.id for fault in faults))
+    shown = "The run completed, but its steps show" if completed else "The steps show"
+    return "warning", "warning", f"{shown} {plural(len(faults), 'fault')}: {ids}."
+
+
 def _sections(subject: Subject) -> Iterator[Section]:
     job = subject.job
     linked = {name: f"config-{number}" for number, (name, _) in enumerate(job.configs if job else ())}
     if subject.cause is not None:
         yield Section("cause", "Cause and consequences", cause_section(subject.cause))
+    if subject.faults:
+        yield Section("step-faults", "Faults of the training steps", step_faults_section(subject.faults))
     for number, one in enumerate(subject.examined):
         yield Section(f"findings-{number}", f"Findings: {one.title}", findings_section(one, linked))
     if job is not None:

@@ -9,10 +9,11 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome
 from skyrl_doctor.core.record import record
 from skyrl_doctor.html.cause import Cause, cause_in, configured_cause
-from skyrl_doctor.html.job import Job, is_job, job_of_log, read_job
+from skyrl_doctor.html.job import Job, is_job, job_of_log, read_job, step_faults
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.report.read import outcomes
 from skyrl_doctor.watch.observations import Step
+from skyrl_doctor.watch.past_steps import StepFault
 from skyrl_train.contracts import bounded
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 
@@ -46,6 +47,8 @@ class Subject:
     examined: tuple[Examined, ...] = ()
     cause: Cause | None = None
     steps: tuple[Step, ...] = ()
+    faults: tuple[StepFault, ...] = ()
+    """Of the steps, where no failure is known."""
     job: Job | None = None
     machine: str = ""
     """The directory of a recording, which is still to be examined."""
@@ -90,8 +93,9 @@ def _directory(path: str, config: Sequence[str]) -> Subject:
 
 
 def _job(path: str, name: str, kind: str, config: Sequence[str]) -> Subject:
-    job, cause = read_job(path, config)
-    return Subject(name=name, kind=kind, examined=tuple(_gates(path)), cause=cause, steps=job.steps, job=job)
+    job, cause, faults = read_job(path, config)
+    gates = tuple(_gates(path))
+    return Subject(name=name, kind=kind, examined=gates, cause=cause, steps=job.steps, faults=faults, job=job)
 
 
 def _gates(path: str) -> list[Examined]:
@@ -120,10 +124,25 @@ def _json(source: str) -> Subject | None:
             ]
             return Subject(name=name, kind="preflight", examined=tuple(runs))
         if "matches" in data:
-            return Subject(name=name, kind="diagnosis", cause=cause_in(data))
+            cause = cause_in(data)
+            faults = () if cause.known else tuple(_fault(one) for one in data.objects("steps", ()))
+            return Subject(name=name, kind="diagnosis", cause=cause, faults=faults)
     except FormatError as error:
         raise UsageError(f"{source} is not a report of this version: {error}") from None
     raise UsageError(f"{source} is JSON, but not a report; {_FORMS}")
+
+
+def _fault(stored: Fields) -> StepFault:
+    return StepFault(
+        id=stored.text("id"),
+        slug=stored.text("slug"),
+        file=stored.text("file"),
+        line=stored.integer("line", 0),
+        step=stored.integer("step"),
+        message=stored.text("message"),
+        advice=stored.text("advice", ""),
+        is_error=stored.value("error") is True,
+    )
 
 
 def _examined(data: Fields, title: str) -> Examined:
@@ -149,4 +168,5 @@ def _log(source: str, config: Sequence[str]) -> Subject:
     name = os.path.basename(source)
     job = job_of_log(source)
     cause = configured_cause(found.diagnosis, config)
-    return Subject(name=name, kind="log", cause=cause, steps=job.steps, job=job if job.steps else None)
+    faults = step_faults(found.diagnosis, found.read)
+    return Subject(name=name, kind="log", cause=cause, steps=job.steps, faults=faults, job=job if job.steps else None)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.read.contents import read_chunks
 from skyrl_doctor.logs.read.sources import STDIN
 from skyrl_doctor.watch.finding import Alert, Cleared
@@ -52,6 +53,13 @@ class StepFigures:
 
     faults: tuple[StepFault, ...] = ()
     growth: str = ""
+
+
+def judged_steps(diagnosis: Diagnosis, files: Iterable[str]) -> StepFigures:
+    """What the steps say, with the lines. Nothing of a log without steps, or with an error of which we know nothing."""
+    if not diagnosis.has_steps or diagnosis.unknown:
+        return StepFigures()
+    return with_lines(read_step_figures(files))
 
 
 def read_step_figures(files: Iterable[str]) -> StepFigures:

@@ -183,6 +183,46 @@ def test_a_log(job: Path) -> None:
     ]
 
 
+@pytest.fixture
+def nan_log(tmp_path: Path) -> Path:
+    log = tmp_path / "nan.log"
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2}" for at in range(1, 6)]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return log
+
+
+def test_a_run_with_nan_in_its_steps_failed(nan_log: Path) -> None:
+    message = "from step 3 on, in 3 of 3 steps: actor/grad_norm is nan; expected finite numbers"
+    assert verdict(read_subject(str(nan_log))) == ("failed", "fail", f"TRN005 metrics-not-finite: {message}")
+    page = page_of(nan_log)
+    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == [
+        "Cause and consequences",
+        "Faults of the training steps",
+        "Timeline",
+        "Training steps",
+    ]
+    assert f"<code>{nan_log}:3</code>: {message}" in page
+
+
+def test_a_job_and_a_stored_diagnosis_show_the_faults_of_the_steps(
+    nan_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faults = read_subject(str(nan_log)).faults
+    assert [(fault.id, fault.step, fault.line, fault.is_error) for fault in faults] == [("TRN005", 3, 3, True)]
+    assert read_subject(str(tmp_path)).faults == faults
+    assert dispatch(["diagnose", str(nan_log), "--format", "json"]) == 1
+    stored = tmp_path / "diagnosis.json"
+    stored.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert read_subject(str(stored)).faults == faults
+
+
+def test_a_completed_run_with_rewards_of_0_has_a_warning(tmp_path: Path) -> None:
+    log = tmp_path / "zero.log"
+    log.write_text("".join(f"step:{at} - actor/grad_norm:0.0\n" for at in range(1, 8)), encoding="utf-8")
+    found = verdict(read_subject(str(log)))
+    assert found == ("warning", "warning", f"The steps show 1 fault: {read_subject(str(log)).faults[0].id}.")
+
+
 def test_a_failure_without_a_remedy_of_its_own_has_that_of_its_page(tmp_path: Path) -> None:
     log = Path(__file__).parents[2] / "logs/SLM012/preempted.log"
     out = tmp_path / "report.html"
