@@ -8,14 +8,20 @@ import contextlib
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_examination, add_nodes, add_report
 from skyrl_doctor.core.errors import UsageError
 from skyrl_train.contracts.screen import print_note
 
+if TYPE_CHECKING:
+    from skyrl_doctor.report.model import Report
+
 REFUSED = 78
 NOT_FOUND = 127
 CANNOT_RUN = 126
+ELSEWHERE = frozenset({"sbatch", "srun", "salloc", "ssh"})
+"""Commands that start the training on another machine."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,11 +54,30 @@ def run(args: argparse.Namespace) -> int:
     if report.code == 1 or (report.code == 3 and not args.allow_unknown):
         _print_error(f"refused: the verdict is {report.verdict}; {args.rest[0]} was not started; exit status {REFUSED}")
         return REFUSED
+    if not args.allow_unknown and (left_out := _gpu_checks_left_out(args, report)):
+        _print_error(
+            f"refused: no GPU is visible here, so the checks of a GPU node ({left_out}) did not run; "
+            f"{args.rest[0]} was not started; exit status {REFUSED}"
+        )
+        _print_error("if it trains here, the GPU is missing; if not, name the role: --role login or --role runtime")
+        return REFUSED
     if job_dir:
         from skyrl_doctor.verdict import write_verdict
 
         write_verdict(job_dir, report, unknown_allowed=args.allow_unknown)
     return _exec(args.rest)
+
+
+def _gpu_checks_left_out(args: argparse.Namespace, report: "Report") -> int:
+    """How many checks of a GPU node were left out only because this machine shows no GPU, before a training starts on it."""
+    from skyrl_doctor.core.model import Role, Status
+    from skyrl_doctor.core.registry import discover
+
+    is_guess = args.role == "auto" and args.bundle is None and Role.GPU not in report.roles
+    if not is_guess or not args.targets or os.path.basename(args.rest[0]) in ELSEWHERE:
+        return 0
+    gpu_only = {check.id for check in discover().checks if check.roles == {Role.GPU}}
+    return sum(outcome.status is Status.SKIP and outcome.id in gpu_only for outcome in report.outcomes)
 
 
 def _exec(command: list[str]) -> int:

@@ -45,6 +45,31 @@ def test_unknown_refuses_unless_allowed(tmp_path: Path) -> None:
     assert (allowed.returncode, allowed.stdout) == (0, "ran\n")
 
 
+@pytest.mark.parametrize("job", [{}, {"SLURM_JOB_ID": "4711"}])
+def test_without_a_gpu_a_training_is_not_started(job: Mapping[str, str]) -> None:
+    words = (str(TARGET), "--select", "GPU001,ENV016", "--", "echo", "ran")
+    done = gate(*words, env={**ENV, **job})
+    assert (done.returncode, done.stdout) == (78, "")
+    assert done.stderr.endswith(
+        "skyrl-doctor gate: refused: no GPU is visible here, so the checks of a GPU node (1) did not run; echo was not "
+        "started; exit status 78\n"
+        "skyrl-doctor gate: if it trains here, the GPU is missing; if not, name the role: --role login or --role runtime\n"
+    )
+
+
+@pytest.mark.parametrize("more", [("--role", "login"), ("--allow-unknown",)])
+def test_who_names_the_role_needs_no_gpu(more: tuple[str, ...]) -> None:
+    done = gate(str(TARGET), "--select", "GPU001,ENV016", *more, "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+
+
+def test_what_is_started_elsewhere_needs_no_gpu_here(tmp_path: Path) -> None:
+    (tmp_path / "sbatch").write_text("#!/bin/sh\necho submitted\n", encoding="utf-8")
+    (tmp_path / "sbatch").chmod(0o755)
+    done = gate(str(TARGET), "--select", "GPU001,ENV016", "--", str(tmp_path / "sbatch"))
+    assert (done.returncode, done.stdout) == (0, "submitted\n")
+
+
 def test_no_command_is_a_usage_error() -> None:
     for words in ((*PASSING,), (*PASSING, "--")):
         done = gate(*words)
