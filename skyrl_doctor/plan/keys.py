@@ -23,6 +23,8 @@ EXTRA = {
 
 OTHER_PROGRAM = "other_program"
 """The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
+MAY_SET = " may set it"
+"""Part of the reason of a default that words of the command may change, but that could not be read."""
 STARTS_RAY = "ray start"
 """An own value of a plan whose job script was read: whether it starts a Ray cluster."""
 TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
