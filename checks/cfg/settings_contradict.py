@@ -32,10 +32,11 @@ from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.keys import MAY_SET, OTHER_PROGRAM
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
-from skyrl_train.config.refusals import Rule
+from skyrl_doctor.plan.similar import meant_word
+from skyrl_train.config.refusals import Refusal, Rule
 from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
 from skyrl_train.config.verl_refusals import RULES
 
@@ -119,13 +120,19 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
             yield config_finding(
                 f"{refusal.message}{taken}{allowed}",
                 place or Location(plan.targets[-1], None, refusal.key),
-                refusal.settings,
+                refusal.settings or _word(refusal, found),
                 removes=refusal.removes,
                 moves=refusal.moves,
                 severity=severity,
             )
     if hidden:
         raise CouldNotLook(min(hidden))
+
+
+def _word(refusal: Refusal, value: Value | None) -> dict[str, str]:
+    """The word that a misspelt one stands for."""
+    meant = meant_word(value.value, refusal.words) if value is not None and isinstance(value.value, str) else None
+    return {refusal.key: meant} if meant is not None else {}
 
 
 def _longest_reply(plan: Plan, model: ModelFiles | None) -> int | None:

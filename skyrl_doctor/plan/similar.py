@@ -90,6 +90,13 @@ def similar_word(word: str, known: Iterable[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def meant_word(word: str, known: Iterable[str]) -> str | None:
+    """The one known word of which this one is a slip, or which it holds between underscores (`low_var_k3`)."""
+    names = tuple(known)
+    held = [name for name in names if name in word.split("_")]
+    return similar_word(word, names) or (held[0] if len(held) == 1 else None)
+
+
 def same_kind(value: object, other: object) -> bool:
     """Whether two values are of one kind. Nothing is known of a null, a missing value or an interpolation."""
     if (

@@ -13,13 +13,17 @@ Own = Callable[[str], Any]
 
 @record(kw_only=True)
 class Refusal:
-    """What a framework refuses, at which key, and the settings to change, to remove or to rename."""
+    """What a framework refuses, at which key, and the settings to change, to remove or to rename.
+
+    `words` are the values that the key takes: the one nearest to a misspelt value is its cure.
+    """
 
     key: str
     message: str
     settings: Mapping[str, str] = field(default_factory=dict)
     removes: tuple[str, ...] = ()
     moves: Mapping[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
 
 
 @record

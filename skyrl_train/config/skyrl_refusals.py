@@ -5,6 +5,7 @@ model alone is unset in every version.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from math import prod
 
@@ -15,9 +16,12 @@ ALGORITHM, POLICY, PLACEMENT = "trainer.algorithm", "trainer.policy", "trainer.p
 MEGATRON = f"{POLICY}.megatron_config"
 OLD_ENGINES, OLD_ENGINE = "generator.num_inference_engines", "generator.inference_engine_"
 """The names of the engines until SkyRL 0.2."""
-STRATEGIES = ("fsdp", "fsdp2", "megatron", "deepspeed")
+STRATEGIES, RENAMED, REMOVED = ("fsdp", "megatron"), "fsdp2", "deepspeed"
+"""Today's words, the one that SkyRL renames itself, and the one that it had until skyrl_train 0.3."""
 ESTIMATORS = ("grpo", "rloo", "gae", "reinforce++", "maxrl")
+KL_ESTIMATORS = ("k1", "k2", "k3", "abs")
 """The words that any version of SkyRL has."""
+BACKENDS, OLD_BACKEND = ("nccl", "delta"), "gloo"
 USUAL_ROLLOUTS = 8
 LONE_IS_ZERO = ("grpo", "max_rl")
 """The algorithms of prime-rl that learn from nothing but the difference to the mean."""
@@ -52,10 +56,36 @@ def _merged(own: Own) -> Iterator[Refusal]:
 
 def _words(own: Own) -> Iterator[Refusal]:
     """A strategy or an estimator that no version has."""
-    for key, words in (("trainer.strategy", STRATEGIES), (f"{ALGORITHM}.advantage_estimator", ESTIMATORS)):
-        value = own(key)
-        if isinstance(value, str) and value not in words:
-            yield Refusal(key=key, message=f"{key} is {value!r}; expected {', '.join(words)}")
+    strategy, estimator = "trainer.strategy", f"{ALGORITHM}.advantage_estimator"
+    yield from _no_word(own, strategy, STRATEGIES, (RENAMED, REMOVED))
+    yield from _no_word(own, estimator, ESTIMATORS)
+    if own(f"{ALGORITHM}.use_kl_loss") is not False or own(f"{ALGORITHM}.use_kl_in_reward") is True:
+        yield from _no_word(own, f"{ALGORITHM}.kl_estimator_type", KL_ESTIMATORS)
+
+
+def _old_words(own: Own) -> Iterator[Refusal]:
+    """A word that today's SkyRL refuses, or silently takes for another."""
+    if own("trainer.strategy") == REMOVED:
+        message = (
+            f"trainer.strategy is {REMOVED!r}, which SkyRL had until skyrl_train 0.3; expected {_listed(STRATEGIES)}"
+        )
+        yield Refusal(key="trainer.strategy", message=message)
+    for key in (f"{ENGINE}.weight_sync_backend", "generator.weight_sync_backend"):
+        for refusal in _no_word(own, key, BACKENDS, (OLD_BACKEND,)):
+            yield replace(
+                refusal, message=f"{refusal.message}; SkyRL broadcasts the weights then, also where CUDA IPC would do"
+            )
+
+
+def _no_word(own: Own, key: str, words: tuple[str, ...], others: tuple[str, ...] = ()) -> Iterator[Refusal]:
+    """A value that is none of the words, nor of the others, which are not proposed."""
+    value = own(key)
+    if isinstance(value, str) and value not in (*words, *others):
+        yield Refusal(key=key, message=f"{key} is {value!r}; expected {_listed(words)}", words=words)
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _megatron_ranks(own: Own) -> Iterator[Refusal]:
@@ -259,6 +289,7 @@ SKYRL_RULES = (
     _rule(_merged),
     _rule(_kept),
     _rule(_words),
+    Rule((), _old_words, is_certain=False),
     _rule(
         _megatron_ranks,
         f"{PLACEMENT}.policy_num_nodes",

@@ -256,6 +256,7 @@ SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("trainer.max_prompt_length=512",), "generator.max_input_length=256", "generator.max_input_length=1024"),
     ((), "trainer.strategy=fsdpx", "trainer.strategy=fsdp2"),
     ((), "trainer.algorithm.advantage_estimator=grppo", "trainer.algorithm.advantage_estimator=maxrl"),
+    ((), "trainer.algorithm.kl_estimator_type=low_var_k3", "trainer.algorithm.kl_estimator_type=abs"),
     (
         ("trainer.strategy=megatron", "trainer.placement.policy_num_gpus_per_node=4"),
         "trainer.policy.megatron_config.tensor_model_parallel_size=8",
@@ -271,6 +272,37 @@ def test_skyrl_refuses_and_the_neighbour_is_silent(around: tuple[str, ...], faul
 
     assert [one.severity for one in found("CFG012", made(faulty))] == [Severity.ERROR]
     assert found("CFG012", made(healthy)) == []
+
+
+WORD = "trainer.algorithm"
+
+
+@pytest.mark.parametrize(
+    ("word", "severity", "message", "meant"),
+    [
+        (f"{WORD}.advantage_estimator=grp0", Severity.ERROR, f"{WORD}.advantage_estimator is 'grp0'; expected grpo, rloo, gae, reinforce++ or maxrl", "grpo"),
+        (f"{WORD}.kl_estimator_type=low_var_k3", Severity.ERROR, f"{WORD}.kl_estimator_type is 'low_var_k3'; expected k1, k2, k3 or abs", "k3"),
+        ("trainer.strategy=ddp", Severity.ERROR, "trainer.strategy is 'ddp'; expected fsdp or megatron", None),
+        ("trainer.strategy=deepspeed", Severity.WARNING, "trainer.strategy is 'deepspeed', which SkyRL had until skyrl_train 0.3; expected fsdp or megatron", None),
+        ("generator.inference_engine.weight_sync_backend=ncl", Severity.WARNING, "generator.inference_engine.weight_sync_backend is 'ncl'; expected nccl or delta; SkyRL broadcasts the weights then, also where CUDA IPC would do", "nccl"),
+    ],
+)  # fmt: skip
+def test_a_word_that_skyrl_does_not_have(word: str, severity: Severity, message: str, meant: str | None) -> None:
+    (one,) = found("CFG012", plan(f"python3 -m skyrl.train.entrypoints.main_base {word}", "run.sh"))
+    settings = {word.partition("=")[0]: meant} if meant else {}
+    assert (one.severity, one.message, one.remedy and one.remedy.settings) == (severity, message, settings)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "generator.inference_engine.weight_sync_backend=nccl",
+        "generator.inference_engine.weight_sync_backend=delta",
+        f"{WORD}.kl_estimator_type=low_var_k3 {WORD}.use_kl_loss=false",
+    ],
+)
+def test_words_that_skyrl_takes(words: str) -> None:
+    assert found("CFG012", plan(f"python3 -m skyrl.train.entrypoints.main_base {words}", "run.sh")) == []
 
 
 @pytest.mark.parametrize(("around", "faulty", "healthy"), SKYRL)
