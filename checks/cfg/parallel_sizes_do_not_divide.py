@@ -129,12 +129,24 @@ def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
     sizes = [own_integer(plan, key) or 1 for key in keys]
     if min(sizes) > 0 and gpus % math.prod(sizes):
         text = " x ".join(
-            f"{name.removesuffix('_model')} {size}" for name, size in zip(names, sizes, strict=True) if size > 1
+            f"{name.removesuffix('_model')} parallel {size}{'' if _is_written(plan, key) else ', the default'}"
+            for name, key, size in zip(names, keys, sizes, strict=True)
+            if size > 1
         )
-        yield config_finding(
-            f"one rollout server takes {math.prod(sizes)} GPUs ({text} parallel), which does not divide the {gpus} GPUs of the run; use sizes with a product that divides {gpus}",
-            plan.place(TENSOR),
-        )
+        yield config_finding(_servers(math.prod(sizes), text, gpus, plan.name(TENSOR)), plan.place(TENSOR))
+
+
+def _servers(each: int, sizes: str, gpus: int, tensor: str) -> str:
+    start = f"each rollout server takes {each} GPUs ({sizes})"
+    if gpus == 1:
+        return f"{start}, but the run has 1; set {tensor} = 1"
+    has = f"but the run has {gpus}" if each > gpus else f"which do not divide the {gpus} GPUs of the run"
+    return f"{start}, {has}; use sizes with a product that divides {gpus}"
+
+
+def _is_written(plan: Plan, key: str) -> bool:
+    found = plan.own.get(key)
+    return found is not None and found.written
 
 
 def _value(plan: Plan, key: str) -> object:

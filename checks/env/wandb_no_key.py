@@ -123,8 +123,8 @@ def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
     if login.mode in KEYLESS or plan.flag(OFFLINE_KEY):
         return
     if login.credential is None:
-        seen = f"the run logs to wandb, but has no key for {login.host}: WANDB_API_KEY is not set, and {login.note}"
-        yield _finding(plan, f"{seen}; expected one of them, or WANDB_MODE=offline", LOG_IN, {})
+        seen = f"wandb has no key for {login.host}: WANDB_API_KEY is not set, and {login.note}"
+        yield _finding(plan, f"{seen}; run `wandb login`, or set WANDB_MODE=offline", LOG_IN, {})
     elif login.credential.problem:
         seen = f"the key for {login.host} from {login.credential.source} {login.credential.problem}"
         expected = "expected a complete key as https://wandb.ai/authorize shows it"

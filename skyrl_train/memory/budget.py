@@ -205,9 +205,7 @@ def _problems(
     free = device.total - engine.context - beside
     if engine.requested > free:
         whom = "the trainer's weights" if apart is None else "the process that receives weights"
-        yield (
-            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but {_free(free, device, whom)}, so it refuses to start"
-        )
+        yield f"vLLM cannot start: {_free(free, device, whom, engine)}"
     if engine.kv < engine.kv_needed:
         yield (
             f"gpu_memory_utilization gives vLLM {gib(engine.requested):.1f} GiB and leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
@@ -215,12 +213,10 @@ def _problems(
         )
 
 
-def _free(free: int, device: Device, whom: str) -> str:
+def _free(free: int, device: Device, whom: str, engine: Engine) -> str:
     if free <= 0:
-        return (
-            f"the trainer's weights alone take all {gib(device.total):.1f} GiB of the GPU and {gib(-free):.1f} GiB more"
-        )
-    return f"only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to {whom}"
+        return f"the trainer's weights alone need {gib(device.total - free):.0f} GiB of a GPU that has {gib(device.total):.1f} GiB"
+    return f"it requests {gib(engine.requested):.1f} GiB, but only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to {whom}"
 
 
 def _more_cache(engine: Engine, device: Device) -> str:

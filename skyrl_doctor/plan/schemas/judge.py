@@ -56,7 +56,7 @@ def _unknown(package: Package, program: str, version: Version, value: Value, clo
     everywhere = not version.is_known and is_misspelt and stored.lacks(program, key)
     who = f"no version of {package.title}" if everywhere else f"{package.title}'s `{program}` ({version.when})"
     return Problem(
-        message=f"{who} has {'a' if everywhere else 'no'} key `{key}`{ended}{hint}",
+        message=f"{who} has {'the' if everywhere else 'no'} key `{key}`{ended}{hint}",
         location=dataclasses.replace(location, key=key),
         moves={key: closest} if hint and closest and fits and is_slip(key, closest) else {},
         fatal=version.is_known or everywhere,

@@ -92,13 +92,20 @@ def rollout(*words: str) -> list[str]:
 
 def test_a_server_of_the_rollout_divides_the_gpus() -> None:
     assert rollout(f"{R}.tensor_model_parallel_size=3") == [
-        "one rollout server takes 3 GPUs (tensor 3 parallel), which does not divide the 8 GPUs of the run; use sizes with a product that divides 8"
+        "each rollout server takes 3 GPUs (tensor parallel 3), which do not divide the 8 GPUs of the run; use sizes with a product that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=4") == [
-        "one rollout server takes 16 GPUs (tensor 4 x data 4 parallel), which does not divide the 8 GPUs of the run; use sizes with a product that divides 8"
+        "each rollout server takes 16 GPUs (tensor parallel 4 x data parallel 4), but the run has 8; use sizes with a product that divides 8"
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=2") == []
     assert rollout(f"{R}.tensor_model_parallel_size=3", f"{R}.nnodes=1", f"{R}.n_gpus_per_node=3") == []
+
+
+def test_a_server_of_the_default_size_needs_two_gpus() -> None:
+    text = f"python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=1 {R}.name=vllm"
+    assert [one.message for one in found("CFG008", plan(text, "run.sh"))] == [
+        f"each rollout server takes 2 GPUs (tensor parallel 2, the default), but the run has 1; set {R}.tensor_model_parallel_size = 1"
+    ]
 
 
 def test_the_heads_of_a_public_model_are_known_by_its_name() -> None:

@@ -15,7 +15,7 @@ LOG_IN = Remedy(
     summary="`wandb login --relogin`, or to log offline `export WANDB_MODE=offline`",
 )
 NO_KEY = Finding(
-    message="the run logs to wandb, but has no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; expected one of them, or WANDB_MODE=offline",
+    message="wandb has no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; run `wandb login`, or set WANDB_MODE=offline",
     location=PLACE,
     remedy=LOG_IN,
 )

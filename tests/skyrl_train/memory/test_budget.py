@@ -91,7 +91,7 @@ def test_fourth_and_fifth_attempt_with_checkpointing_fit_at_the_72_gb_that_were_
 def test_vllms_default_share_is_refused_at_its_start() -> None:
     """As it was: "Free memory on device (48.97/79.18 GiB) on startup is less than desired (0.9, 71.26 GiB)"."""
     found = shared(trainer__model__ac__freq=1)
-    assert [problem[:44] for problem in found.problems] == ["vLLM requests 71.3 GiB when it starts, but o"]
+    assert [problem[:44] for problem in found.problems] == ["vLLM cannot start: it requests 71.3 GiB, but"]
 
 
 def allocated(job: Job, phase: Phase) -> int:

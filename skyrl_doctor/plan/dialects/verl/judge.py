@@ -151,15 +151,14 @@ def _explain(composed: Composition, history: History, version: str) -> None:
             value = None if missing.given.unknown else missing.value
             name = None if told else _meant(missing.key, value, composed.values)
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
-        if not told and not composed.is_known:
-            hints.append("no release has it")
         if name is not None:
             hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
         elif not told:
             hints.append(f"is it misspelt? A key of your own needs +{missing.key}=…")
         is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
         moves = {missing.key: name} if name is not None and is_sure else {}
-        message = f"{problem.message}; {', '.join(hints)}"
+        lead = problem.message if told or composed.is_known else f"no release of verl has the key {missing.key}"
+        message = f"{lead}; {', '.join(hints)}"
         fatal = problem.fatal or (not told and name is not None and is_slip(missing.key, name))
         composed.problems[missing.problem] = dataclasses.replace(problem, message=message, moves=moves, fatal=fatal)
 

@@ -55,12 +55,12 @@ def test_each_program_has_its_own_schema(tmp_path: Path, text: str, dialect: str
     [
         (
             "[orchestrator]\ngroup_size = 4\ngrup_size = 5\n",
-            "no version of prime-rl has a key `orchestrator.grup_size`; did you mean `orchestrator.group_size`?",
+            "no version of prime-rl has the key `orchestrator.grup_size`; did you mean `orchestrator.group_size`?",
             True,
         ),
         (
             "[orchestrator]\ngroup_size = 4\n[chkpt]\n",
-            "no version of prime-rl has a key `chkpt`; did you mean `ckpt`?",
+            "no version of prime-rl has the key `chkpt`; did you mean `ckpt`?",
             True,
         ),
         (

@@ -138,13 +138,17 @@ def test_a_checkout_that_composes_with_hydra_is_judged_by_its_own_tree(tmp_path:
 @pytest.mark.parametrize(
     ("word", "message", "fatal"),
     [
-        ("trainer.epohcs=1", "no version of SkyRL has a key `trainer.epohcs`; did you mean `trainer.epochs`?", True),
+        ("trainer.epohcs=1", "no version of SkyRL has the key `trainer.epohcs`; did you mean `trainer.epochs`?", True),
         (
             "generator.sampling_params.max_generate_len=9",
-            "no version of SkyRL has a key `generator.sampling_params.max_generate_len`; did you mean `generator.sampling_params.max_generate_length`?",
+            "no version of SkyRL has the key `generator.sampling_params.max_generate_len`; did you mean `generator.sampling_params.max_generate_length`?",
             True,
         ),
-        ("+trainer.epohcs=1", "no version of SkyRL has a key `trainer.epohcs`; did you mean `trainer.epochs`?", False),
+        (
+            "+trainer.epohcs=1",
+            "no version of SkyRL has the key `trainer.epohcs`; did you mean `trainer.epochs`?",
+            False,
+        ),
         ("trainer.brand_new=1", "SkyRL's `train` (2026-07-30 or later) has no key `trainer.brand_new`", False),
         (
             "trainer.epochs=many",

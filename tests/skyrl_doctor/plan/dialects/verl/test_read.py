@@ -69,7 +69,7 @@ def test_what_hydra_would_refuse_is_a_problem_each() -> None:
         "nonsense ~no.such data.val_files=[a +mine.own=1\n"
     )
     assert messages(found) == [
-        f"{BEST} has no key data.train_batchsize; no release has it, did you mean data.train_batch_size?",
+        "no release of verl has the key data.train_batchsize; did you mean data.train_batch_size?",
         "data.max_prompt_length exists already, and + only adds new keys; use data.max_prompt_length=… or ++data.max_prompt_length=…",
         f"{BEST} has no key ray_init.num_cpus; verl 0.4.0 to 0.5.0 have it, this verl calls it ray_kwargs.ray_init.num_cpus",
         "'nonsense' is not an override; expected KEY=VALUE",
@@ -106,7 +106,7 @@ def test_a_word_in_the_place_of_a_number_is_a_warning() -> None:
 def test_an_old_key_of_the_supervised_trainer_has_its_new_name() -> None:
     made = plan("torchrun -m verl.trainer.sft_trainer model.partial_pretrain=m", "run.sh")
     (problem,) = made.problems
-    assert problem.message.endswith("no release has it, did you mean model.path?")
+    assert problem.message.endswith("; did you mean model.path?")
 
 
 @pytest.mark.parametrize(
