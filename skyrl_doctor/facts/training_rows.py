@@ -10,7 +10,6 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.contracts.extras import install
 from skyrl_train.contracts.tasks.images import COLUMNS, HOLDERS, TaskImage, image_of
 
 WHO = "training data"
@@ -35,9 +34,7 @@ def parse_rows(text: str) -> TrainingRows:
     """Parses the output of children/dataset_images.py. Raises CouldNotLook if it is malformed."""
     answer = answer_of(text, WHO)
     if "why" in answer:
-        python = answer.text("python", "")
-        command = f"; run {install('data', python=python)}" if python else ""
-        return TrainingRows(unread=f"{answer.text('why')[:400]}{command}")
+        return TrainingRows(unread=answer.text("why")[:400] + _remedy(answer.text("python", "")))
     files = answer.objects("files")
     rows = [row for file in files for row in file.values("found")]
     return TrainingRows(
@@ -46,6 +43,15 @@ def parse_rows(text: str) -> TrainingRows:
         without=sum(file.integer("without", at_least=0) for file in files),
         images=tuple(dict.fromkeys(image for row in rows if (image := image_of(row)) is not None)),
     )
+
+
+def _remedy(python: str) -> str:
+    """The command that installs pyarrow into the interpreter that lacks it."""
+    if not python:
+        return ""
+    from skyrl_train.contracts.extras import install  # slow to import, and only needed without pyarrow
+
+    return f"; run {install('data', python=python)}"
 
 
 @probe(limit_s=LIMIT_S + 1)
