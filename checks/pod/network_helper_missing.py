@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="podman 5",
     ),
     Signature(
-        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\(.?/dev/net/tun.?\): No such file|could not find a working conmon binary|default OCI runtime .{1,60} not found""",
+        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\(.?/dev/net/tun.?\): No such file|could not find a working conmon binary|default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
         sample='Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH',
         explain=CAUSE,
         versions="podman 5",

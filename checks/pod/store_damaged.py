@@ -51,7 +51,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
+        pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: (?:.{1,200}: )?file is not a database|\berror loading storage metadata\b|\b(?:layers|images|containers)\.json: .{0,80}(?:unexpected end of JSON|invalid character)|\blayer in lower level storage driver not accounted for\b",
         sample="Error: loading layer store: parsing overlay-layers/layers.json: unexpected end of JSON input",
         explain=CAUSE,
         remedy=REPAIR,
