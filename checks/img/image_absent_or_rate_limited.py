@@ -111,7 +111,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bFATAL: {1,8}[^\n]{0,80}could not open image (?P<image>/\S{1,200}): failed to retrieve path",
         sample="FATAL:   could not open image /scratch/u/x.sif: failed to retrieve path for /scratch/u/x.sif: lstat /scratch/u/x.sif: no such file or directory",
-        explain="there is no image {image} on this node",
+        explain="this node does not have the image {image}",
         remedy="Build or copy the image to a file system that the node mounts (`apptainer pull IMAGE.sif docker://…` on a node with internet), and name that path.",
         versions="apptainer",
     ),

@@ -133,7 +133,7 @@ SIGNATURES = (
         pattern=r"\benroot-\w{1,20}: (?P<what>(?:failed to|unsupported) [^\n]{3,200})",
         sample="enroot-mount: failed to mount: /scratch/x at /raid/enroot/data/x/scratch: No such file or directory",
         explain="enroot could not start the container: {what}",
-        remedy="The path of the message must exist on each node. Is it not yours, `srun --container-image=ubuntu:22.04 hostname` on the same node shows whether any container starts there.",
+        remedy="The path of the message must exist on each node. `srun --container-image=ubuntu:22.04 hostname` on the same node shows whether any container starts there.",
         versions="enroot",
         last_resort=True,
     ),

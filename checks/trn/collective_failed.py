@@ -171,7 +171,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bNCCL WARN NET/IB ?: ?(?:Got completion (?:from peer (?P<address>\S{3,80}?)(?:<\d{1,5}>)? )?with (?:status|error)[= ](?P<why>\w{1,40})|\S{1,60} async fatal event\b)",
+        pattern=r"\bNCCL WARN NET/IB ?: ?(?:Got completion (?:from peer (?P<address>\S{3,80}?)(?:<\d{1,5}>)? )?with (?:status|error)[= ](?P<why>\w{1,40})|\S{1,60} async fatal event\b)|\bmlx5: \S{1,80}: got completion with error:",
         sample="gpu07:3211:3377 [0] transport/net_ib.cc:2040 NCCL WARN NET/IB: Got completion from peer 10.0.0.8<41000> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) vendor_err=129 (Recv) hca mlx5_0",
         explain="a transfer over InfiniBand failed",
         remedy="Look first for a rank that failed before: the others lose their connection to it. Status 12 (retry exceeded): the other node is not reached; compare `ibv_devinfo` and `ibstat` on the nodes, and on RoCE `NCCL_IB_GID_INDEX`. `NCCL_IB_DISABLE=1` shows whether InfiniBand is at fault.",
@@ -214,7 +214,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bgloo/transport/\w{1,20}/device\.cc:\d{1,5}\][^\n]{0,80}\bUnable to find (?:address|interface) for: ?(?P<interface>\S{1,60})",
         sample="RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/device.cc:83] ifa != nullptr. Unable to find address for: eth9",
-        explain="this node has no interface {interface}, which gloo shall use",
+        explain="gloo must use the interface {interface}, which this node does not have",
         remedy="`ip -br addr` lists the interfaces: `GLOO_SOCKET_IFNAME` must name one that each node has, or be unset. If it is unset, the node's own name must resolve to one of its addresses (`getent hosts $(hostname)`).",
         versions="torch, gloo",
         last_resort=True,
