@@ -24,7 +24,7 @@ TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|Train
 """Names of classes that take the settings of a run."""
 CONFIGURATIONS = r"vllm/(?:config/\w{1,40}|config|engine/arg_utils)|sglang/srt/server_args|transformers/(?:training_args\w{0,20}|integrations/deepspeed)|trl/(?:\w{1,40}/){1,3}\w{1,40}_config|accelerate/(?:utils/dataclasses|commands/(?:config/)?\w{1,40}|utils/launch)|deepspeed/runtime/(?:zero/)?config|verl/(?:utils/config|workers/config/\w{1,40}|trainer/config/\w{1,40})|openrlhf/cli/\w{1,40}|skyrl\w{0,10}/(?:\w{1,40}/){0,3}config(?:/\w{1,40})?|prime_rl/(?:\w{1,40}/){0,3}configs?(?:/\w{1,40})?|llamafactory/hparams/\w{1,40}|swift/(?:\w{1,40}/){1,3}argument/\w{1,40}"
 """Files of programs that read and check settings and do nothing else."""
-HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override '|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
+HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
 CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized options?: |Required options? )"
 
 SIGNATURES = (
@@ -190,5 +190,12 @@ SIGNATURES = (
         remedy="Change the settings that the message names.",
         versions="transformers, trl, accelerate, deepspeed, vllm, sglang, verl, OpenRLHF",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bPlease correct the following DeepSpeed config values that mismatch\b|\bExpected a string path to an existing deepspeed config\b|\bFound `(?:optimizer|scheduler)` configured in the DeepSpeed config\b|\bDeepSpeedConfig: \w{1,40} is not defined\b",
+        sample="ValueError: Please correct the following DeepSpeed config values that mismatch TrainingArguments values:",
+        explain="DeepSpeed's configuration is not found, lacks a value or contradicts the arguments of the trainer",
+        remedy='Set the values that the message names to `"auto"` in the DeepSpeed file, so that the trainer fills them in. A path must exist in the directory in which the job starts.',
+        versions="deepspeed, transformers, accelerate",
     ),
 )

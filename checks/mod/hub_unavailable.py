@@ -123,11 +123,11 @@ SIGNATURES = (
     Signature(
         pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:URLError|ConnectError|ConnectTimeout|ConnectionError|gaierror|OSError|ReadTimeout|ChunkedEncodingError|IncompleteRead|ProtocolError|TimeoutError)\b: [^\n]{{0,300}}(?:{NO_NETWORK}|Connection broken: |IncompleteRead\(|\btimed out)",
         near=DOWNLOADS,
-        within=16,
+        within=40,
         sample="urllib.error.URLError: <urlopen error [Errno 101] Network is unreachable>",
         explain="a download of model or data files failed: this node does not reach the server",
         remedy=PROXY,
         versions="huggingface_hub, torch, datasets",
-        last_resort=True,
+        refines=("MOD003",),
     ),
 )

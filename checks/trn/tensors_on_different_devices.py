@@ -79,6 +79,5 @@ SIGNATURES = (
         explain="a computation got tensors on two devices",
         remedy="The last frame of the traceback that is not torch's names the place: move the model or the input with `.to(device)` before it. On `meta` a weight has no data: it was not loaded.",
         versions="torch",
-        last_resort=True,
     ),
 )
