@@ -87,7 +87,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bAttempting to deserialize object on \w{2,10} device \d{1,4} but torch\.\w{2,10}\.device_count\(\) is \d",
         sample="RuntimeError: Attempting to deserialize object on CUDA device 3 but torch.cuda.device_count() is 1. Please use torch.load with map_location to map your storages to an existing device.",
-        explain="the checkpoint was saved from a GPU whose number this process does not have",
+        explain="the checkpoint was saved from a GPU with a number that this process does not have",
         remedy='Load it with `torch.load(FILE, map_location="cpu")`, or start the run on as many GPUs as the one that saved it.',
         versions="torch",
     ),

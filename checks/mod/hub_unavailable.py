@@ -121,7 +121,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:URLError|ConnectError|ConnectTimeout|ConnectionError|gaierror|OSError|ReadTimeout|ChunkedEncodingError|IncompleteRead|ProtocolError|TimeoutError)\b: [^\n]{{0,300}}(?:{NO_NETWORK}|Connection broken: |IncompleteRead\(|\btimed out)",
+        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:URLError|ConnectError|ConnectTimeout|ConnectionError|gaierror|OSError|ReadTimeout|ChunkedEncodingError|IncompleteRead|ProtocolError)\b: [^\n]{{0,300}}(?:{NO_NETWORK}|Connection broken: |IncompleteRead\(|\btimed out)",
         near=DOWNLOADS,
         within=40,
         sample="urllib.error.URLError: <urlopen error [Errno 101] Network is unreachable>",

@@ -40,7 +40,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bMinimum loss scale reached \(|\b[Ll]oss scale already at minimum\b|\b(?:Value|Runtime|FloatingPoint|Assertion)Error: [^\n]{0,60}\b(?:[Ll]oss|gradients?|grad norm) (?:is|are|was|became|has become) (?:NaN|nan|non-?finite|not finite|inf(?:inite)?)\b",
         sample="Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run.",
-        explain="every step of fp16 gave infinite gradients, until its loss scale could sink no further, or the program stopped at a loss that is no number",
+        explain="every step of fp16 gave infinite gradients, until its loss scale could sink no further, or the program stopped at a loss that is not finite",
         remedy=LOWER,
         versions="deepspeed, fairseq",
     ),
