@@ -140,7 +140,7 @@ SIGNATURES = (
         versions="accelerate",
     ),
     Signature(
-        pattern=rf"{HYDRA_REFUSES}|^│ {{0,3}}{CLICK_REFUSES}|^Error: {CLICK_REFUSES}",
+        pattern=rf"{HYDRA_REFUSES}|^\W{{2,4}}{CLICK_REFUSES}|^Error: {CLICK_REFUSES}",
         sample="Could not append to config. An item is already at 'trainer.logger'.",
         explain="the program refused an argument or an override of its command line",
         remedy="`+key=…` adds a key that is not there, `++key=…` adds or changes it, `key=…` only changes it. Compare the name with `--help` of the installed version.",
@@ -175,6 +175,8 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\b(?:yaml\.(?:scanner|parser|composer|constructor)\.\w{4,20}Error|(?:tomllib|tomli|toml)\.(?:\w{1,20}\.)?T(?:OML|oml)DecodeError): (?P<why>\S[^\n]{3,300})",
+        near=r"[Cc]onf|\b[Ss]ettings?\b|\bhydra\b",
+        within=12,
         sample="yaml.scanner.ScannerError: mapping values are not allowed here",
         explain="a configuration file cannot be read: {why}",
         remedy="Correct the file at the line that the error names: an indentation, a missing quote, or a tab instead of blanks.",
@@ -185,6 +187,7 @@ SIGNATURES = (
         pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )(?:\w{1,40}\.){0,6}(?:Value|Assertion|DeepSpeedConfig)Error: (?P<why>\S[^\n]{3,300})",
         near=rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS})\.py\", line \d{{1,5}}, in ",
         within=4,
+        unless=r"\bonly (?:be used|supported|available) (?:on|with|for) \w{2,10} (?:devices?|GPUs?|platforms?)|\bnot (?:installed|available)\b",
         sample="ValueError: Could not find the transformer layer class QwenLayer in the model.",
         explain="the program refused its settings when it read them: {why}",
         remedy="Change the settings that the message names.",

@@ -78,19 +78,11 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"\bFlash ?Attention[ -]?\S{0,4} (?:Backend )?(?:only supports|requires) (?:Ampere|Hopper|Blackwell|Ada|SM)|\bis too old to be supported by the triton GPU compiler|\bCUDA error: invalid device function|\brequires \.target sm_\d{2,3}\w? or higher|\b(?:is|are) only supported on (?:CUDA )?(?:devices (?:with|of) (?:CUDA )?(?:compute )?capability|Ampere|Hopper|Blackwell)|\bno kernel (?:image )?found for sm_\d",
+        pattern=r"\bFlash ?Attention[ -]?\S{0,4} (?:Backend )?(?:only supports|requires) (?:Ampere|Hopper|Blackwell|Ada|SM)|\bis too old to be supported by the triton GPU compiler|\bCUDA error: invalid device function|\brequires \.target sm_\d{2,3}\w? or higher|\b(?:is|are) only supported on (?:CUDA )?(?:devices (?:with|of) (?:CUDA )?(?:compute )?capability|Ampere|Hopper|Blackwell)|\bno kernel (?:image )?found for sm_\d|Error: [^\n]{0,200}\brequires (?:SM ?\d{2,3}\+|(?:Hopper|Blackwell|Ampere)\b)",
         sample="RuntimeError: Found Tesla P100 which is too old to be supported by the triton GPU compiler, which is used as the backend.",
         explain="a kernel or a number format needs another GPU generation than this one",
         unless=r"\bCannot use FA version\b",
         remedy="Compare `nvidia-smi --query-gpu=name,compute_cap --format=csv` with the generation that the line names: request such a GPU, or choose another backend or format.",
         versions="torch, triton, flash-attn, sglang",
-    ),
-    Signature(
-        pattern=r"\bout of resources?: shared memory, Required: (?P<needed>\d{1,9}), Hardware limit: (?P<found>\d{1,9})",
-        sample="triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 106496, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
-        explain="a Triton kernel needs {needed} bytes of a GPU's shared memory, and this GPU has {found}",
-        remedy="The kernel was written for a larger GPU (A100, H100): use one, another attention backend, or a release of the package that has block sizes for this GPU.",
-        versions="triton",
-        last_resort=True,
     ),
 )
