@@ -158,6 +158,14 @@ SIGNATURES = (
         versions="torchrun",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bconfigured object store size \([^()\n]{1,40}\) exceeds /dev/shm size",
+        sample="ValueError: The configured object store size (80.0 GB) exceeds /dev/shm size (0.064 GB). This will harm performance.",
+        explain="Ray's object store is larger than `/dev/shm`, which holds it",
+        remedy="`df -h /dev/shm` shows its size. In a container give it more (`--shm-size`, `--ipc=host`), or lower `object_store_memory` of `ray.init` or `--object-store-memory` of `ray start`.",
+        versions="ray",
+        unless=r"\bWARN",
+    ),
 )
 
 TOPIC = Signature(

@@ -67,4 +67,12 @@ SIGNATURES = (
         versions="bash, dash, python",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root",
+        sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
+        explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
+        remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
+        versions="deepspeed, torch",
+        last_resort=True,
+    ),
 )

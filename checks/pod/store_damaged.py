@@ -44,7 +44,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer .{0,80}(?:not found|is corrupted|missing)",
+        pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer (?!\S{1,20} weights|.{0,80}uninitialized).{0,80}(?:not found|is corrupted|missing)",
         sample="Error: readlink /tmp/podman-store/overlay/l/ABCDEFGHIJKLMNOP: no such file or directory",
         explain=CAUSE,
         remedy=REPAIR,
