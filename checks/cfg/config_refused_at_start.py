@@ -133,6 +133,23 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )ValueError: (?P<why>\S[^\n]{3,300})",
+        near=r"(?:transformers/trainer|trl/(?:\w{1,40}/){1,3}\w{1,40}_trainer)\.py\", line \d{1,5}, in __init__\b",
+        within=3,
+        sample="ValueError: The train_dataset does not implement __len__, max_steps has to be specified.",
+        explain="the trainer refused its arguments when it was made: {why}",
+        remedy="Change the arguments that the message names, or the data, model and arguments that do not go together.",
+        versions="transformers, trl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bFileNotFoundError: The passed configuration file `(?P<file>[^`\n]{1,300})` does not exist",
+        sample="FileNotFoundError: The passed configuration file `conf/four_gpus.yaml` does not exist. Please pass an existing file to `accelerate launch`",
+        explain="accelerate does not find its configuration file `{file}`",
+        remedy="Correct `--config_file`: a relative path counts from the directory in which the job runs. `accelerate config --config_file FILE` writes one.",
+        versions="accelerate",
+    ),
+    Signature(
         pattern=r"\bThe config file at (?P<file>\S{1,300}) had unknown keys \((?P<keys>[^()\n]{1,300})\)",
         sample="ValueError: The config file at /home/u17/two.yaml had unknown keys (['main_training_tp_size']), please try upgrading your `accelerate` version or fix (and potentially remove) these keys from your config file.",
         explain="accelerate refuses `{file}`: it does not know {keys}",

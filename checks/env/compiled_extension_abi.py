@@ -103,6 +103,7 @@ SIGNATURES = (
         explain="the CUDA toolkit of this node is of another version than torch's, so extensions for torch cannot be compiled",
         remedy="Load the CUDA toolkit of torch's version (`python -c 'import torch; print(torch.version.cuda)'`) and set `CUDA_HOME` to it, or install torch for the toolkit that is there. DeepSpeed: `DS_SKIP_CUDA_CHECK=1` if only the minor version differs.",
         versions="deepspeed, torch",
+        unless=r"\baccepting this combination\b",
     ),
     Signature(
         pattern=r"\bCould not load library lib[\w+-]{1,40}\.so[\w.]{0,20}\b|\bCUDA Setup failed despite (?:GPU|CUDA) being available",
