@@ -246,13 +246,12 @@ def _write(
 
 def _print_problems(plan: "Plan") -> None:
     """Prints on stderr what is wrong with the target; the estimate ignores those lines."""
-    if not plan.problems:
+    problems = [problem for problem in plan.problems if not problem.is_note]
+    if not problems:
         return
     from skyrl_doctor.machine.redact import Redactor
 
     redact = Redactor.of(os.environ)
-    for problem in plan.problems:
-        if problem.is_note:
-            continue
+    for problem in problems:
         line = "" if problem.location.line is None else f":{problem.location.line}"
         print_note(redact(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}"))
