@@ -14,7 +14,7 @@ from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.config.rollout_gpus import verl_values
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
 from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
-from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, with_model_settings
+from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, trains, with_model_settings
 
 VERL, OURS, SKYRL, PRIME_PART = "verl", "run-config", "skyrl", "prime-rl-part"
 MODEL = key_of("model.path")
@@ -79,6 +79,11 @@ def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
         raise NotApplicable(_with_own_key(plan, str(error))) from None
     except MemoryModelError as error:
         raise CouldNotLook(_with_own_key(plan, str(error))) from None
+
+
+def is_of_training(plan: Plan) -> bool:
+    """Whether the plan trains a model, and needs one therefore."""
+    return not plan.is_of(PRIME_PART) or trains(plan.own)
 
 
 def _job(plan: Plan, given: Mapping[str, object]) -> Job:
@@ -174,7 +179,9 @@ def _values(plan: Plan) -> dict[str, object]:
     """All values of the plan by canonical key."""
     missing = [key for key in (PROMPT, RESPONSE) if key not in plan.values]
     if missing:
-        raise NotApplicable(f"not set: {', '.join(map(plan.name, missing))}")
+        names = " and ".join(map(plan.name, missing))
+        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        raise NotApplicable(f"{names} {verb} not set; pass the file that sets {them} too")
     return {key: _resolved(value) for key, value in plan.values.items()}
 
 

@@ -181,4 +181,4 @@ def test_a_number_of_gpus_that_only_the_script_knows() -> None:
 
 def test_not_applicable_names_what_to_change() -> None:
     with pytest.raises(NotApplicable, match="set it to false for a rough figure"):
-        memory_job(plan("python -m verl.trainer.main_ppo distillation.enabled=true", "run.sh"))
+        memory_job(plan("python -m verl.trainer.main_ppo actor_rollout_ref.model.use_liger=true", "run.sh"))
