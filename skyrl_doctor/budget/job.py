@@ -7,7 +7,7 @@ from skyrl_doctor.budget.sft_job import SETTINGS as SFT_SETTINGS
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
 from skyrl_doctor.budget.skyrl_job import skyrl_job
-from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, split_of_plan, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
@@ -138,6 +138,8 @@ def knob_of(plan: Plan, key: str) -> str:
     for setting, knob in KNOBS.items():
         names = (setting, plan.name(setting), key_of(setting))
         if asked in {knob, *map(str.lower, names), *(name.lower().rpartition(".")[2] for name in names)}:
+            if knob == "micro_batch" and plan.is_of(*PRIME):
+                raise UsageError(f"prime-rl packs micro batches of {PACKED} tokens, so micro_batch changes nothing")
             return knob
     return key
 

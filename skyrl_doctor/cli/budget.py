@@ -156,7 +156,7 @@ def _refuse_model_names(machine: "Machine", targets: Sequence[str]) -> None:
     from skyrl_train.memory import known_config
 
     for target in targets:
-        if re.fullmatch(r"[\w.-]+/[\w.-]+", target) and known_config(target) and not machine.exists(target):
+        if re.fullmatch(r"[\w.-]+(?:/[\w.-]+)?", target) and known_config(target) and not machine.exists(target):
             raise UsageError(f"{target} is a model and not a configuration; use --model {target}")
 
 
