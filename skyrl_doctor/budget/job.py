@@ -9,6 +9,7 @@ from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
 from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, split_of_plan, trainer_shares_gpu, vllm_sleeps
+from skyrl_doctor.plan.keys import NO_TRAINING
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.config.rollout_gpus import verl_values
@@ -83,10 +84,12 @@ def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
 
 def is_of_training(plan: Plan) -> bool:
     """Whether the plan trains a model, and needs one therefore."""
-    return not plan.is_of(PRIME_PART) or trains(plan.own)
+    return NO_TRAINING not in plan.own and (not plan.is_of(PRIME_PART) or trains(plan.own))
 
 
 def _job(plan: Plan, given: Mapping[str, object]) -> Job:
+    if NO_TRAINING in plan.own:
+        raise NotApplicable(f"{plan.own[NO_TRAINING].value} trains no model; pass a script that trains one")
     own: dict[str, object] = {**{key: _resolved(value) for key, value in plan.own.items()}, **given}
     if plan.is_of(SKYRL):
         return skyrl_job(own)

@@ -37,3 +37,27 @@ def test_all_that_is_missing_is_told_at_once(
     target.write_text(text)
     status = dispatch(["budget", str(target), "--gpu", "H100"])
     assert (status, *capsys.readouterr()) == (2, "", f"skyrl-doctor budget: no estimate: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        ("python -m verl.trainer.main_generation model.path=Qwen/Qwen3-8B", "verl.trainer.main_generation"),
+        (
+            "python -m verl.trainer.main_generation_server actor_rollout_ref.model.path=Qwen/Qwen3-8B trainer.n_gpus_per_node=8",
+            "verl.trainer.main_generation_server",
+        ),
+        ("python -m recipe.r1.main_eval data.path=replies.parquet", "recipe.r1.main_eval"),
+        (
+            "python -m skyrl.train.entrypoints.main_generate trainer.policy.model.path=Qwen/Qwen3-8B",
+            "skyrl.train.entrypoints.main_generate",
+        ),
+    ],
+)
+def test_a_program_that_trains_nothing_has_no_training_budget(
+    capsys: pytest.CaptureFixture[str], words: str, module: str
+) -> None:
+    """They had one, of a critic and Adam's states that such a program does not have."""
+    status = dispatch(["budget", words, "--gpu", "H100", "--model", "Qwen/Qwen3-8B"])
+    said = f"skyrl-doctor budget: no estimate: {module} trains no model; pass a script that trains one\n"
+    assert (status, *capsys.readouterr()) == (2, "", said)
