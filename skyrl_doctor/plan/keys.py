@@ -23,6 +23,8 @@ EXTRA = {
 
 OTHER_PROGRAM = "other_program"
 """The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
+NO_TRAINING = "no_training"
+"""An own value of a plan: the module of its program, if that generates or scores replies and trains nothing."""
 STARTS_RAY = "ray start"
 """An own value of a plan whose job script was read: whether it starts a Ray cluster."""
 TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
