@@ -23,18 +23,18 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
+from skyrl_doctor.plan.answers import NO_SANDBOXES, has_sandboxes
 from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.rewards.oracle import OracleReport, Verdict
 
-AGENTS = ("run-config", "skyrl-agent")
 SHOWN = 5
 
 
 @check("AGT021", fix="skyrl_train/rewards/trial.py")
 def reward_path_broken(plan: Plan, reports: OracleReports) -> Iterator[Finding]:
-    if not required(plan).is_of(*AGENTS):
-        raise NotApplicable("the configuration has no agent with tasks in sandboxes")
+    if not has_sandboxes(required(plan)):
+        raise NotApplicable(NO_SANDBOXES)
     for data in reports.files:
         if data.text is None:
             yield _finding(data, f"the rewards of {data.file} are untested: {data.path} is missing", Severity.WARNING)

@@ -5,7 +5,7 @@ Counts the samples of a step (prompts times rollouts) and divides them over all 
 the model, which are the GPUs divided by tensor x pipeline x context parallel size. Compares the mini batch with the
 train batch. Under prime-rl, divides the batch into groups. With `use_dynamic_bsz`, verl before 0.9 (and later with
 `trainer.use_v1=False`) still divides the batch over the copies of the model after the first rollouts, and since 0.8 the mini
-batch in the first update. Divides each GPU's part of a mini batch into the actor's micro batches, as verl's FSDP workers do since 0.4; in a RunConfig
+batch in the first update. There the mini batch must also divide the train batch. Divides each GPU's part of a mini batch into the actor's micro batches, as verl's FSDP workers do since 0.4; in a RunConfig
 into those of the log-probabilities and the critic too, because that trainer leaves out failed rollouts and fills up with padding.
 
 ## Why it breaks training
@@ -42,6 +42,7 @@ from skyrl_train.config.batch import (
     group_violations,
     micro_batch_violations,
     mini_batch_violations,
+    remainder_violations,
 )
 from skyrl_train.config.parallel import data_parallel_size
 from skyrl_train.config.releases import Span
@@ -211,8 +212,8 @@ def _dynamic(plan: Plan) -> Iterator[Violation]:
     """What verl still divides: its old trainer the batch, and the worker that came with 0.8 the mini batch."""
     if plan.release is None:
         raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on, so tokens fill the micro batches")
-    own = {key: plan.own[key].value for key in ("trainer.use_v1", "data.gen_batch_size") if key in plan.own}
-    pads = NEVER if own.get("trainer.use_v1") is False else PADS
+    own = {key: plan.own[key].value for key in ("data.gen_batch_size",) if key in plan.own}
+    pads = _pads(plan)
     batch, mini, n = (plan.integer(key) for key in ("data.train_batch_size", "actor.ppo_mini_batch_size", "rollout.n"))
     ranks = _parts(plan)[1]
     if batch is not None and n is not None and own.get("data.gen_batch_size") is None:
@@ -221,9 +222,28 @@ def _dynamic(plan: Plan) -> Iterator[Violation]:
     if mini is not None and TAKES_ANY_BATCH not in plan.own:
         violations = mini_batch_violations(batch=max(batch or mini, mini), mini_batch=mini, n=n or 1, ranks=ranks)
         yield from _by_release(plan.release, violations, DIVIDES_MINI_BATCH.holds)
+        yield from _remainder(plan, batch=batch, mini=mini, n=n or 1, ranks=ranks)
         compares = Span(DIVIDES_MICRO_BATCH.since, DIVIDES_MINI_BATCH.since)
         if compares.holds(plan.release.versions[0]):
             yield from _verls_micro(plan, mini=mini, n=n or 1, ranks=ranks, refuses=compares)
+
+
+def _pads(plan: Plan) -> Span:
+    """The releases that fill a batch up: only the V1 trainer does, down to whole mini batches."""
+    use_v1 = plan.own.get("trainer.use_v1")
+    return NEVER if use_v1 is not None and use_v1.value is False else PADS
+
+
+def _remainder(plan: Plan, *, batch: int | None, mini: int, n: int, ranks: int) -> Iterator[Violation]:
+    """A mini batch that leaves a remainder of the train batch, which the worker of 0.8 and later refuses."""
+    generated = plan.own.get("data.gen_batch_size")
+    if batch is None or plan.release is None or (generated is not None and generated.value is not None):
+        return
+    pads = _pads(plan)
+    violations = remainder_violations(batch=batch, mini_batch=mini, n=n, ranks=ranks)
+    yield from _by_release(
+        plan.release, violations, lambda version: DIVIDES_MINI_BATCH.holds(version) and not pads.holds(version)
+    )
 
 
 def _verls_micro(plan: Plan, *, mini: int, n: int, ranks: int, refuses: Span) -> Iterator[Violation]:
@@ -263,6 +283,7 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     if mini is not None and TAKES_ANY_BATCH not in plan.own:
         fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
         yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
+        yield from _remainder(plan, batch=batch, mini=mini, n=n or 1, ranks=ranks)
         yield from _verls_micro(plan, mini=mini, n=n or 1, ranks=ranks, refuses=DIVIDES_MICRO_BATCH)
         if plan.is_of(RUN_CONFIG):
             found = {key: plan.integer(key) for key in _micro(plan)}

@@ -27,13 +27,14 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Roles
-from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.training_rows import TrainingRows
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.tasks import task_violations
 
 BATCH = "data.train_batch_size"
+UNCOUNTED = "no action needed if the files hold at least one batch"
 COMPARE = "Compare the path with the files on the node that reads it (`ls -l`): a relative path starts at the run's working directory, `~` and variables are not expanded in a quoted value, and nodes may not share this directory."
 KEYS = ("data.train_files", "data.val_files")
 
@@ -101,7 +102,7 @@ SIGNATURES = (
 
 @check("CFG007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/tasks.py")
 def data_files_missing(
-    plan: Plan, data: DataFiles | None, rows: NeededImages | None, roles: Roles
+    plan: Plan, data: DataFiles | None, rows: TrainingRows | None, roles: Roles
 ) -> Iterator[Finding]:
     if required(plan).is_of(RUN_CONFIG) and not roles.asked:  # a launch names the role: it knows its trainer's command
         yield from _no_tasks(plan)
@@ -114,8 +115,8 @@ def data_files_missing(
         if file.wrong:
             yield _missing(plan, file, data.cwd, severity)
     batch = plan.integer(BATCH)
-    if rows is not None and batch is not None and rows.rows < batch:
-        yield _too_few(plan, rows.rows, batch)
+    if rows is not None and batch is not None:
+        yield from _of_rows(plan, rows, batch)
     unsure = [file.unsure for file in data.files if file.unsure]
     if unsure:
         raise CouldNotLook(unsure[0])
@@ -137,6 +138,19 @@ def _missing(plan: Plan, file: DataFile, cwd: str, severity: Severity) -> Findin
         severity=severity,
         remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=f"correct {plan.name(file.key)}, or create the file"),
     )
+
+
+def _of_rows(plan: Plan, rows: TrainingRows, batch: int) -> Iterator[Finding]:
+    """A finding for too few rows, and a note where the rows could not be counted: the trainer may still read them."""
+    if rows.unread:
+        yield config_finding(
+            f"the training tasks could not be counted, so {plan.name(BATCH)} = {batch} was not compared with them: {rows.unread}",
+            plan.place("data.train_files"),
+            severity=Severity.INFO,
+            summary=UNCOUNTED,
+        )
+    elif rows.count < batch:
+        yield _too_few(plan, rows.count, batch)
 
 
 def _too_few(plan: Plan, rows: int, batch: int) -> Finding:

@@ -31,7 +31,7 @@ from skyrl_doctor.facts.model_files import ModelFiles, by_name
 from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
-from skyrl_doctor.plan.keys import OTHER_PROGRAM
+from skyrl_doctor.plan.keys import MAY_SET, OTHER_PROGRAM
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
@@ -104,12 +104,17 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
             return longest  # CFG005 and CFG001 lower it: what else is too small is judged by that
         return None if found is None else found.value
 
+    hidden: set[str] = set()
     for rule in _rules(plan):
         plain = Severity.ERROR if program is None and rule.is_certain else Severity.WARNING
         severity = plain if release is None else release.severity(rule.span.holds)
         if severity is Severity.ERROR and not rule.is_certain:
             severity = Severity.WARNING
-        if severity is None or any(found.unknown for key in rule.reads if (found := plan.own.get(key))):
+        if severity is None:
+            continue
+        unknown = [found for key in rule.reads if (found := plan.own.get(key)) and found.unknown]
+        if unknown:
+            hidden.update(found.unknown for found in unknown if MAY_SET in found.unknown)
             continue
         for refusal in rule.judge(own):
             taken = "" if release is None else release.taking(rule.span.holds)
@@ -126,6 +131,8 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
                 moves=refusal.moves,
                 severity=severity,
             )
+    if hidden:
+        raise CouldNotLook(min(hidden))
 
 
 def _longest_reply(plan: Plan, model: ModelFiles | None) -> int | None:

@@ -1,7 +1,7 @@
 """The name of an image is invalid.
 
 ## What it does
-Reads the image of every row of the dataset, adds the prefix as the runtime does, and parses it as registries do:
+Applies to runs with agents in sandboxes. Reads the image of every row of the dataset, adds the prefix as the runtime does, and parses it as registries do:
 registry, path, tag, digest.
 
 ## Why it breaks training
@@ -24,6 +24,9 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.images.needed import NeededImages
 
+OTHER_DATA = "use a data set of tasks with images (`skyrl-train data convert`)"
+FEWER_ROWS = "remove these rows: they cannot start a sandbox"
+
 
 @check("IMG002", fix="skyrl_train/contracts/sandbox/references.py")
 def reference_malformed(needed: NeededImages) -> Iterator[Finding]:
@@ -38,9 +41,10 @@ def reference_malformed(needed: NeededImages) -> Iterator[Finding]:
             ),
         )
     if needed.without:
+        whole = needed.without == needed.rows
         yield Finding(
-            message=f"{needed.without} of {needed.rows} rows name no image; expected one in each",
+            message=f"{needed.without} of {needed.rows} rows name no sandbox image; expected one in each",
             location=Location(needed.files[0]),
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these rows: they cannot start a sandbox"),
-            severity=Severity.ERROR if needed.without == needed.rows else Severity.WARNING,
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=OTHER_DATA if whole else FEWER_ROWS),
+            severity=Severity.ERROR if whole else Severity.WARNING,
         )

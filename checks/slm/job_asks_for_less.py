@@ -2,7 +2,7 @@
 
 ## What it does
 Compares the nodes, tasks and GPUs of the script's `#SBATCH` lines with those that the command in the script uses, and `--mem` with the host memory that `skyrl-doctor budget` estimates (ENV007).
-Reports a driver that `srun` starts once for each task, and a `--signal` that ends the run early. Notes a time limit in a
+Reports a driver that `srun` starts once for each task, which is once on each node where no number of tasks is set, and a `--signal` that ends the run early. Notes a time limit in a
 run that never saves a checkpoint.
 
 ## Why it breaks training
@@ -59,7 +59,7 @@ def job_asks_for_less(plan: Plan, model: ModelFiles | None = None) -> Iterator[F
         yield from _fewer_gpus(plan, asked_nodes[1] if asked_nodes else nodes, nodes * gpus)
     yield from _less_memory(plan, model)
     yield from _fewer_tasks(plan, asked_nodes, nodes)
-    yield from _started_twice(plan, nodes)
+    yield from _started_twice(plan, asked_nodes, nodes)
     yield from _signalled(plan)
     yield from _unsaved(plan)
 
@@ -112,17 +112,25 @@ def _fewer_tasks(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Itera
         yield config_finding(message, location, {name: str(nodes)})
 
 
-def _started_twice(plan: Plan, nodes: int) -> Iterator[Finding]:
+def _started_twice(plan: Plan, asked: tuple[str, int] | None, nodes: int) -> Iterator[Finding]:
     """A driver, or torchrun, that srun starts more often than it should."""
     own, program = own_integer(plan, "srun"), own_value(plan, "srun.starts")
     if own is None or program is None:
         return
-    per_node = own_integer(plan, f"{TASKS}-per-node")
-    tasks = own or own_integer(plan, TASKS) or (per_node or 1) * nodes
-    expected = nodes if program.value == "torchrun" else 1
-    if (own or per_node or own_integer(plan, TASKS)) and tasks > expected:
+    tasks, expected = _tasks(plan, own, asked, nodes), nodes if program.value == "torchrun" else 1
+    if tasks > expected:
         message = f"srun starts {program.value} {tasks} times; expected {expected}: `srun --ntasks={expected}`"
-        yield config_finding(message, program.location, severity=Severity.WARNING, summary="start it once")
+        yield config_finding(message, program.location, summary="start it once")
+
+
+def _tasks(plan: Plan, own: int, asked: tuple[str, int] | None, nodes: int) -> int:
+    """How often srun starts its program: by its own number or the job's, else once on each node of the job."""
+    of_job, per_node = own_integer(plan, TASKS), own_integer(plan, f"{TASKS}-per-node")
+    if own or of_job:
+        return own or of_job or 0
+    if per_node:
+        return per_node * (asked[1] if asked else nodes)
+    return asked[1] if asked else 1
 
 
 def _signalled(plan: Plan) -> Iterator[Finding]:

@@ -20,6 +20,10 @@ class NoImagesError(Exception):
     """The file cannot be read; the text is the reason."""
 
 
+class NoPyarrowError(NoImagesError):
+    """This interpreter has no pyarrow."""
+
+
 def main():
     spec = json.loads(sys.argv[1])
     sys.stdout.write(json.dumps(read_files(spec)) + "\n")
@@ -28,6 +32,8 @@ def main():
 def read_files(spec):
     try:
         return {"files": [images(file, spec["columns"], spec["holders"]) for file in spec["files"]]}
+    except NoPyarrowError as reason:
+        return {"why": str(reason), "python": sys.executable}
     except NoImagesError as reason:
         return {"why": str(reason)}
 
@@ -82,7 +88,7 @@ def from_parquet(path, columns):
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
-        raise NoImagesError("pyarrow is not installed, so " + path + " cannot be read") from None
+        raise NoPyarrowError("pyarrow is not installed, so " + path + " cannot be read") from None
     try:
         file = parquet.ParquetFile(path)
         present = [name for name in columns if name in file.schema_arrow.names]

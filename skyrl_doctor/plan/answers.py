@@ -13,9 +13,17 @@ from skyrl_train.node.ray_env import RUNTIME_URL
 TODAYS_PRIME, RUN_CONFIG = "prime-rl", "run-config"
 PRIME = (TODAYS_PRIME, "prime-rl-2025")
 """The two schemas of prime-rl."""
+AGENTS = (RUN_CONFIG, "skyrl-agent")
+"""The dialects whose rollouts are agents in sandboxes."""
+NO_SANDBOXES = "the configuration has no agent with tasks in sandboxes"
 SLEEP_SWITCH = "rollout.free_cache_engine"
 GPU_TYPE = "slurm.gpu_type"
 RUNTIME_KEY = "sandbox.runtime_url"
+
+
+def has_sandboxes(plan: Plan) -> bool:
+    """Whether the run starts sandboxes. True without a configuration: then the machine itself is examined."""
+    return not plan or plan.is_of(*AGENTS)
 
 
 def command_place(plan: Plan) -> Location | None:

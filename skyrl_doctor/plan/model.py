@@ -82,12 +82,17 @@ class Release:
         return Severity.ERROR if all(refused) else Severity.WARNING
 
     def taking(self, refuses: Callable[[str], bool]) -> str:
-        """The releases that do not refuse, in words for the end of a message; empty if there are none."""
+        """The releases that do not refuse, in words for the end of a message; empty if all or none do."""
         taken = [version for version in self.versions if not refuses(version)]
-        if not taken:
+        if not taken or len(taken) == len(self.versions):
             return ""
-        named = taken[0] if len(taken) == 1 else f"{taken[-1]} to {taken[0]}"
-        return f" (verl {named} {'accepts' if len(taken) == 1 else 'accept'} it)"
+        if taken == [*self.versions[-len(taken) :]]:
+            return f"; only verl up to {taken[0]} accepts it"
+        if taken == [*self.versions[: len(taken)]]:
+            return f"; only verl {taken[-1]} and later accepts it"
+        refused = [version for version in self.versions if refuses(version)]
+        named = refused[0] if len(refused) == 1 else f"{refused[-1]} to {refused[0]}"
+        return f"; verl {named} refuses it"
 
 
 @record

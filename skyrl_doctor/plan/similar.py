@@ -76,6 +76,13 @@ def is_slip(written: str, known: str) -> bool:
     return len(ours) == len(theirs) and all(map(_is_same_part, ours, theirs))
 
 
+def says_the_same(written: str, known: str) -> bool:
+    """Whether two keys of one table have the same words but for abbreviations, such as `len` for `length`."""
+    table, _, name = written.rpartition(".")
+    other, _, other_name = known.rpartition(".")
+    return table == other and _are_same(_meanings(name), _meanings(other_name))
+
+
 def similar_word(word: str, known: Iterable[str]) -> str | None:
     """The one of a few known words that this one is a slip of; None if there is none or more than one."""
     most = 2 if len(word) >= LONG else 1

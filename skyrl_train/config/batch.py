@@ -12,6 +12,8 @@ MICRO_BATCHES = (
     "critic.micro_batch_size_per_gpu",
 )
 """The last one counts only if a critic is trained."""
+MOST_PROMPTS = 1 << 32
+"""Divisors of a larger batch than this are not all searched."""
 
 
 def next_divisible(samples: int, parts: int, step: int) -> int:
@@ -65,11 +67,37 @@ def mini_batch_violations(
     )
 
 
+def remainder_violations(*, batch: int, mini_batch: int, n: int, ranks: int) -> Iterator[Violation]:
+    """A mini batch that does not divide the train batch, where verl splits each GPU's rows into equal mini batches.
+
+    Only if both divide over the GPUs: the other violations name the rest.
+    """
+    if ranks < 1 or n < 1 or not 0 < mini_batch < batch or (batch * n) % ranks or (mini_batch * n) % ranks:
+        return
+    if batch % mini_batch:
+        yield Violation(
+            key=MINI_BATCH,
+            message=f"mini batches of {mini_batch} prompts do not divide the train batch of {batch}: verl stops at the first update",
+            settings=_fitting_mini_batch(batch=batch, mini_batch=mini_batch, n=n, ranks=ranks),
+        )
+
+
 def _fitting_mini_batch(*, batch: int, mini_batch: int, n: int, ranks: int) -> dict[str, str]:
-    """The mini batch that divides over the GPUs and is at most the train batch: the next larger one, or the largest."""
+    """The nearest mini batch that divides over the GPUs and divides the train batch; without one, the next that divides
+    over the GPUs, at most the train batch. Releases that take a remainder fill it up with padding.
+    """
     unit = ranks // math.gcd(n, ranks) if ranks > 0 and n > 0 else 1
-    size = min(-(-mini_batch // unit) * unit, batch // unit * unit)
+    whole = [size for size in _divisors(batch) if size % unit == 0]
+    if whole and mini_batch > 0:
+        size = min(whole, key=lambda size: abs(math.log(size / mini_batch)))
+    else:
+        size = min(-(-mini_batch // unit) * unit, batch // unit * unit)
     return {MINI_BATCH: str(size)} if 0 < size != mini_batch else {}
+
+
+def _divisors(number: int) -> set[int]:
+    small = [size for size in range(1, math.isqrt(min(number, MOST_PROMPTS)) + 1) if number % size == 0]
+    return {*small, *(number // size for size in small)}
 
 
 def micro_batch_violations(*, mini_batch: int, n: int, ranks: int, micro: Mapping[str, int]) -> Iterator[Violation]:

@@ -1,20 +1,15 @@
 """The images that the plan's dataset names."""
 
-import json
-
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.machine.base import Absent, Machine
-from skyrl_doctor.machine.paths import expand_home
+from skyrl_doctor.facts.training_rows import TrainingRows
+from skyrl_doctor.plan.answers import NO_SANDBOXES, has_sandboxes
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.references import BadReferenceError, Reference, parse_reference
-from skyrl_train.contracts.tasks.images import COLUMNS, HOLDERS, TaskImage, image_of
+from skyrl_train.contracts.tasks.images import TaskImage
 
-WHO = "dataset images"
-LIMIT_S = 12.0
 PREFIX_KEY, PREFIX_VARIABLE = "sandbox.image_prefix", "EVAL_DOCKER_IMAGE_PREFIX"
 DEFAULT_PREFIX = "docker.io/"
 
@@ -70,40 +65,16 @@ class NeededImages:
             return ""
 
 
-@unknown_if_malformed()
-def parse_needed(text: str, *, prefix: str) -> NeededImages:
-    """Parses the output of children/dataset_images.py."""
-    answer = answer_of(text, WHO)
-    if "why" in answer:
-        raise CouldNotLook(f"{WHO}: {answer.text('why')[:400]}")
-    files = answer.objects("files")
-    rows = [row for file in files for row in file.values("found")]
+@probe(limit_s=1.0)
+def needed_images(plan: Plan, environ: Environ, rows: TrainingRows) -> NeededImages:
+    """The images in the rows of the plan's dataset, for a run with agents in sandboxes."""
+    if not has_sandboxes(plan):
+        raise NotApplicable(NO_SANDBOXES)
+    if rows.unread:
+        raise CouldNotLook(rows.unread)
     return NeededImages(
-        files=tuple(file.text("file", "") for file in files),
-        rows=sum(file.integer("rows", at_least=0) for file in files),
-        without=sum(file.integer("without", at_least=0) for file in files),
-        named=tuple(dict.fromkeys(image for row in rows if (image := image_of(row)) is not None)),
-        prefix=prefix,
+        files=rows.files, rows=rows.count, without=rows.without, named=rows.images, prefix=prefix_of(plan, environ)
     )
-
-
-@probe(limit_s=LIMIT_S + 1)
-def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImages:
-    """Reads the image names of the plan's dataset with the training interpreter."""
-    files = tuple(expand_home(file, environ) for file in plan.texts("data.train_files") or ())
-    if not files:
-        raise NotApplicable("the configuration names no dataset")
-    for file in files:
-        try:
-            machine.stat(file)
-        except Absent as error:  # it may exist on another node
-            raise NotApplicable(f"dataset {error}") from None
-    spec = json.dumps({"files": files, "columns": COLUMNS, "holders": HOLDERS}, sort_keys=True)
-    python = plan.text("python.interpreter") or environ.get("UV_PYTHON")
-    done = machine.ask("dataset_images", spec, python=python if python and "/" in python else None, limit_s=LIMIT_S)
-    if not done.ok:
-        raise CouldNotLook(done.why)
-    return parse_needed(done.out, prefix=prefix_of(plan, environ))
 
 
 def prefix_of(plan: Plan, environ: Environ) -> str:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from skyrl_doctor.core.check import probe
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.images.layers import ImageLayers, LayerEntry
 from skyrl_doctor.facts.images.needed import NeededImages
@@ -17,6 +17,8 @@ from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, parse_entri
 from skyrl_doctor.facts.podman.subids import Range, SubIds
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import text_or_none
+from skyrl_doctor.plan.answers import NO_SANDBOXES, has_sandboxes
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from skyrl_train.contracts.sandbox.shell import BASH
 
@@ -139,9 +141,11 @@ def parse_passwd(text: str) -> dict[str, int]:
 
 @probe(limit_s=15.0)
 def stored_images(
-    machine: Machine, store: PodmanStore, books: StoreIndex, ids: SubIds | None, needed: NeededImages | None
+    machine: Machine, plan: Plan, store: PodmanStore, books: StoreIndex, ids: SubIds | None, needed: NeededImages | None
 ) -> StoredImages:
     """Reads the store's images from its files. It runs no podman command and takes no lock."""
+    if not has_sandboxes(plan):
+        raise NotApplicable(NO_SANDBOXES)
     if books.broken:
         raise CouldNotLook(
             f"the contents of the store are unknown: {books.broken[0].path} {books.broken[0].why} (POD006)"

@@ -4,8 +4,12 @@ import re
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Role
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.answers import NO_SANDBOXES, has_sandboxes
+from skyrl_doctor.plan.model import Plan
 
 _VERSION_OUTPUT = re.compile(r"podman(?:-remote)? version (\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
 _PACKAGE = re.compile(r"(?:\d{1,4}:)?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
@@ -61,8 +65,13 @@ def _version(match: re.Match[str] | None) -> Version | None:
 
 
 @probe(limit_s=8.0)
-def podman(machine: Machine) -> Podman:
-    """Runs `podman --version`, the only podman command that changes nothing, and only in this environment."""
+def podman(machine: Machine, plan: Plan, roles: Roles) -> Podman:
+    """Runs `podman --version`, the only podman command that changes nothing, and only in this environment.
+
+    A run without sandboxes needs no Podman, unless the user examines the node as one that starts them.
+    """
+    if not has_sandboxes(plan) and not (roles.asked and Role.RUNTIME in roles):
+        raise NotApplicable(NO_SANDBOXES)
     path = machine.which("podman")
     if path is None:
         raise NotApplicable("podman is not installed here")

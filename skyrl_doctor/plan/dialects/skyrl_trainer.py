@@ -116,8 +116,11 @@ def _problems(
     known = [value for value in values if added is None or value.key.rpartition(".")[2] not in added]
     if any(value.key.endswith(".override_entrypoint") for value in known):
         return
+    plus = {word.text.lstrip("+").partition("=")[0] for word in launch.words if word.text.startswith("+")}
     for problem in key_problems(SKYRL, program, version, known):
-        if added is None:
+        if added is None and not version.is_known and problem.location.key in plus:
+            yield dataclasses.replace(problem, fatal=False)  # older versions take any key with a plus
+        elif added is None:
             yield problem
         else:
             message = f"{problem.message}; {launch.module} may add it"

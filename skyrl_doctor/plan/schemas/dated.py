@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.schemas.classes import ANY
 from skyrl_doctor.plan.schemas.schema import Schema, normal
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults")
@@ -92,17 +93,32 @@ class History:
                 if one.startswith(prefix):
                     yield from self.programs[name].spans(one.removeprefix(prefix))
 
+    def lacks(self, program: str, key: str) -> bool:
+        """Whether no version has a key, nor a table above it that takes any key."""
+        spans = self._spans(program, key)
+        return not any(ANY in span[0].split("|") for span in spans) and self.union(program).type_of(key) is None
+
+    def refuses(self, program: str, key: str, value: object) -> bool:
+        """Whether every version that has a key refuses a value for its type."""
+        kinds = {span[0] for span in self._own_spans(program, normal(key))}
+        schemas = [Schema({normal(key): kind}) for kind in kinds]
+        return bool(schemas) and all(schema.why_wrong(key, value) is not None for schema in schemas)
+
     def told(self, program: str, key: str) -> str:
         """When versions had a key: `until 2026-02-24`, `since 2026-05-05`; "" if none had it."""
-        inner = normal(key)
-        spans = self.programs[program].spans(inner)
-        for reference, prefix in _fields_of(self, program):
-            if inner.startswith(prefix):
-                spans = (*spans, *self.programs[reference].spans(inner.removeprefix(prefix)))
+        spans = self._own_spans(program, normal(key))
         if not spans:
             return ""
         since, until = min(span[1] for span in spans), max(span[2] or "9" for span in spans)
         return f"had it from {since} until {until}" if until != "9" else f"has it since {since}"
+
+    def _own_spans(self, program: str, inner: str) -> tuple[Span, ...]:
+        """The spans of a key itself, in the program and in those that it contains."""
+        spans = self.programs[program].spans(inner)
+        for reference, prefix in _fields_of(self, program):
+            if inner.startswith(prefix):
+                spans = (*spans, *self.programs[reference].spans(inner.removeprefix(prefix)))
+        return spans
 
 
 @functools.cache

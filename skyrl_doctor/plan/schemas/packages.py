@@ -8,11 +8,21 @@ from skyrl_doctor.plan.schemas.classes import ConfigClasses, ReadModule
 
 @record
 class Package:
-    """`roots`: folders of a checkout that hold the package. `classes`: (module, class) of each program, newest first."""
+    """`roots`: folders of a checkout that hold the package. `classes`: (module, class) of each program, newest first.
+    `compares_types`: a value of another type stops the program when it starts.
+    """
 
     name: str
     roots: tuple[str, ...]
     classes: Mapping[str, tuple[tuple[str, str], ...]]
+
+    title: str
+    compares_types: bool
+
+    @property
+    def table(self) -> str:
+        """The name of its stored table."""
+        return self.name.replace("-", "_")
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -50,6 +60,8 @@ PRIME = Package(
         ),
         "synthesize": (("prime_rl.synthesize.config", "SynthesizeConfig"),),
     },
+    title="prime-rl",
+    compares_types=True,
 )
 SKYRL = Package(
     "skyrl",
@@ -66,6 +78,8 @@ SKYRL = Package(
             ("skyrl.train.sft_config", "SFTConfig"),
         ),
     },
+    title="SkyRL",
+    compares_types=False,
 )
 
 

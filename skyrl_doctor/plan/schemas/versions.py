@@ -10,7 +10,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.schemas.classes import ReadModule
 from skyrl_doctor.plan.schemas.dated import history
 from skyrl_doctor.plan.schemas.packages import Package, program_keys
-from skyrl_doctor.plan.schemas.schema import Schema, normal
+from skyrl_doctor.plan.schemas.schema import Schema
 from skyrl_doctor.plan.source import folders_above
 
 MAX_SOURCE_BYTES = 1 << 20
@@ -19,9 +19,12 @@ _ENVIRONMENTS = (".venv", "venv")
 
 @record
 class Version:
-    """One version of a package. `label` says which and how it is known; `is_known` whether the run uses it for certain."""
+    """One version of a package: `when` says which, and `label` with the package's name; `is_known` whether the run uses it
+    for certain.
+    """
 
     label: str
+    when: str
     schemas: Mapping[str, Schema]
     is_known: bool = True
 
@@ -38,20 +41,18 @@ def known_version(machine: Machine, package: Package, file: str) -> Version | No
 
 def stored_version(package: Package, program: str, keys: Iterable[str]) -> Version:
     """The newest stored version in which the program knows these keys, or the most of them."""
-    stored = history(package.name.replace("-", "_"))
+    stored = history(package.table)
     date = stored.newest_accepting(program, keys)
     newest = stored.dates(program)[0]
-    label = (
-        f"{package.name} of {newest} or later" if date == newest else f"{package.name} of {date}, the newest that fits"
-    )
-    return Version(label, {program: stored.schema(program, date)}, is_known=False)
+    when = f"{newest} or later" if date == newest else f"{date}, the newest release that fits"
+    return Version(f"{package.name} of {when}", when, {program: stored.schema(program, date)}, is_known=False)
 
 
 def _in_checkout(machine: Machine, package: Package, folders: Iterable[str]) -> Version | None:
     for folder in folders:
         if any(_exists(machine, f"{folder}/{path}") for path in package.paths):
             roots = tuple(f"{folder}/{root}" for root in package.roots)
-            return _version(machine, package, f"{package.name} of the checkout {folder}", roots)
+            return _version(machine, package, f"of the checkout {folder}", roots)
     return None
 
 
@@ -63,9 +64,7 @@ def _installed(machine: Machine, package: Package, folders: Iterable[str]) -> Ve
             }
             if any(_exists(machine, f"{packages}/{path}") for path in modules):
                 version = _release(machine, packages, package.name)
-                return _version(
-                    machine, package, f"{package.name} {version}(installed in {packages})", (f"{packages}/",)
-                )
+                return _version(machine, package, f"{version}(installed in {packages})", (f"{packages}/",))
     return None
 
 
@@ -87,11 +86,12 @@ def _release(machine: Machine, packages: str, name: str) -> str:
     return next((f"{found[1]} " for one in listed if (found := pattern.fullmatch(one))), "")
 
 
-def _version(machine: Machine, package: Package, label: str, roots: tuple[str, ...]) -> Version | None:
+def _version(machine: Machine, package: Package, which: str, roots: tuple[str, ...]) -> Version | None:
     read = _READ.setdefault(machine, {})
     if roots not in read:
         read[roots] = _schemas(package, _reader(machine, roots))
-    return Version(label, read[roots]) if read[roots] else None
+    when = which.replace("(", "", 1).removesuffix(")").removeprefix("of ")
+    return Version(f"{package.name} {which}", when, read[roots]) if read[roots] else None
 
 
 def _schemas(package: Package, read: ReadModule) -> dict[str, Schema]:
@@ -125,8 +125,3 @@ def _exists(machine: Machine, path: str) -> bool:
         return machine.exists(path)
     except CouldNotLook:
         return False
-
-
-def told_by_history(package: Package, program: str, key: str) -> str:
-    """When a key came and went in the stored versions; "" if none has it."""
-    return history(package.name.replace("-", "_")).told(program, normal(key))

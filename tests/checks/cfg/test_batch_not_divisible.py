@@ -101,6 +101,41 @@ def test_verl_still_divides_some_where_batches_are_dynamic(version: str, more: s
     assert {one.severity for one in findings} <= {Severity.ERROR}
 
 
+@pytest.mark.parametrize(
+    ("version", "more", "severity"),
+    [
+        ("0.8.0", "", Severity.ERROR),
+        ("0.8.0", "actor_rollout_ref.actor.use_dynamic_bsz=True", Severity.ERROR),
+        ("0.9.1", "trainer.use_v1=False", Severity.ERROR),
+        ("0.9.1", "", None),  # its V1 trainer fills the batch up
+        ("0.7.1", "", None),  # the last mini batch is smaller
+        (None, "", Severity.WARNING),
+    ],
+)
+def test_a_mini_batch_divides_the_batch(version: str | None, more: str, severity: Severity | None) -> None:
+    line = (
+        "python3 -m verl.trainer.main_ppo data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=40 "
+        f"actor_rollout_ref.rollout.n=4 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.n_gpus_per_node=1 {more}\n"
+    )
+    machine = RecordedMachine({"environ": {"HOME": "/home/ada"}, "read run.sh": line})
+    findings = found("CFG002", load(machine, ("run.sh",), verl_version=version))
+    message = "mini batches of 40 prompts do not divide the train batch of 64: verl stops at the first update"
+    ending = "" if version else "; verl 0.8.0 refuses it"
+    assert [(one.severity, one.message, one.remedy and one.remedy.settings) for one in findings] == (
+        [(severity, message + ending, {"actor_rollout_ref.actor.ppo_mini_batch_size": "32"})] if severity else []
+    )
+
+
+def test_the_proposed_mini_batch_divides_the_batch() -> None:
+    line = (
+        "python3 -m verl.trainer.main_ppo data.train_batch_size=1024 actor_rollout_ref.actor.ppo_mini_batch_size=300 "
+        "actor_rollout_ref.rollout.n=5 trainer.n_gpus_per_node=8\n"
+    )
+    (one,) = found("CFG002", plan(line, "run.sh"))
+    assert one.remedy is not None
+    assert one.remedy.settings == {"actor_rollout_ref.actor.ppo_mini_batch_size": "256"}
+
+
 def test_a_batch_that_only_some_releases_divide_is_a_warning() -> None:
     made = plan(
         "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=True data.train_batch_size=3\n",
@@ -109,7 +144,7 @@ def test_a_batch_that_only_some_releases_divide_is_a_warning() -> None:
     (told,) = found("CFG002", made)
     assert (told.severity, told.message) == (
         Severity.WARNING,
-        "3 samples (3 prompts x 1 rollouts) do not divide over 8 data-parallel workers (verl 0.9.0 to 0.9.1 accept it)",
+        "3 samples (3 prompts x 1 rollouts) do not divide over 8 data-parallel workers; only verl 0.9.0 and later accepts it",
     )
 
 

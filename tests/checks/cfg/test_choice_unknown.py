@@ -103,7 +103,7 @@ def test_a_word_that_no_release_has_is_named_where_the_release_ignores_the_setti
 def test_a_word_of_older_releases_alone_is_a_warning() -> None:
     (finding,) = found("CFG011", verl(f"{R}.mode=sync"))
     assert finding.severity is Severity.WARNING
-    assert finding.message.endswith("expected async (verl 0.3.0.post0 to 0.6.1 accept it)")
+    assert finding.message.endswith("expected async; only verl up to 0.6.1 accepts it")
 
 
 def test_code_of_the_user_may_add_a_word() -> None:

@@ -8,7 +8,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Roles
-from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.training_rows import TrainingRows
 from support import judge, plan_of
 
 CWD = "/home/ada/run"
@@ -53,15 +53,30 @@ def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
     ],
 )
 def test_a_step_needs_as_many_tasks_as_its_batch(rows: int, messages: list[str]) -> None:
-    needed = NeededImages(files=("/data/train.parquet",), rows=rows, without=rows, named=(), prefix="")
+    counted = TrainingRows(files=("/data/train.parquet",), count=rows, without=rows)
     login = Roles(frozenset({Role.LOGIN}), asked=True)
     found = data_files_missing(
         plan_of(data__train_batch_size=8, data__train_files=["/data/train.parquet"]),
         DataFiles((GOOD,)),
-        needed,
+        counted,
         login,
     )
     assert [finding.message for finding in found] == messages
+
+
+def test_a_note_says_that_the_tasks_could_not_be_counted() -> None:
+    made = plan_of(data__train_batch_size=8, data__train_files=["/data/train.parquet"])
+    unread = TrainingRows(unread="pyarrow is not installed, so /data/train.parquet cannot be read; run pip")
+    login = Roles(frozenset({Role.LOGIN}), asked=True)
+    assert list(data_files_missing(made, DataFiles((GOOD,)), unread, login)) == [
+        Finding(
+            message="the training tasks could not be counted, so data.train_batch_size = 8 was not compared with them: "
+            "pyarrow is not installed, so /data/train.parquet cannot be read; run pip",
+            location=Location("plan.toml", None, "data.train_files"),
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="no action needed if the files hold at least one batch"),
+            severity=Severity.INFO,
+        )
+    ]
 
 
 def test_reproduces_on_a_recording() -> None:

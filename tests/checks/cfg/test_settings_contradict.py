@@ -2,7 +2,7 @@
 
 import pytest
 
-from plans import example, found, plan, verdict
+from plans import example, found, judged, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.findings import config_finding
@@ -419,3 +419,16 @@ def test_a_lone_rollout_is_enough_where_a_teacher_takes_the_place_of_the_reward(
     words = f"algorithm.adv_estimator=grpo {R}.n=1 distillation.enabled=True distillation.distillation_loss.use_task_rewards={rewards}"
     findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
     assert [one.severity for one in findings] == [Severity.WARNING] * told
+
+
+def test_a_file_that_verl_does_not_read_makes_one_error() -> None:
+    """Everything else would be said of verl's defaults."""
+    outcomes = judged({"run.sh": "#SBATCH --gres=gpu:4\npython3 -m verl.trainer.main_ppo mine/grpo.yaml\n"})
+    errors = {outcome.id: [one.message for one in outcome.findings] for outcome in outcomes if outcome.findings}
+    assert errors == {
+        "CFG004": [
+            "'mine/grpo.yaml' is not an override; expected KEY=VALUE, or --config-path and --config-name for a file"
+        ]
+    }
+    made = plan("python3 -m verl.trainer.main_ppo mine/grpo.yaml", "run.sh")
+    assert verdict("CFG012", made) == (Status.UNKNOWN, "mine/grpo.yaml may set it, and verl does not read it")

@@ -1,7 +1,10 @@
 """IMG002."""
 
+import pytest
+
 from checks.img.reference_malformed import reference_malformed
 from fakes.images import DATA, MOUNT, NEEDED
+from plans import plan
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_train.contracts.tasks.images import TaskImage
@@ -10,6 +13,13 @@ from support import judge
 LETTER = "is one letter; a string was probably split where a list was expected"
 REMEDY = Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the names in the dataset, or sandbox.image_prefix")
 DROP = Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these rows: they cannot start a sandbox")
+
+OTHER = Remedy(kind=RemedyKind.FIX_CONFIG, summary="use a data set of tasks with images (`skyrl-train data convert`)")
+NO_SANDBOXES = "the configuration has no agent with tasks in sandboxes"
+PLAIN = (
+    f"python -m verl.trainer.main_ppo data.train_files={DATA}",
+    f"python -m skyrl.train.entrypoints.main_base data.train_data=\"['{DATA}']\"",
+)
 
 
 def needed(*names: str, without: int = 0, rows: int = 4, prefix: str = "docker.io/") -> NeededImages:
@@ -36,16 +46,16 @@ def test_finds_a_prefix_that_is_put_on_twice() -> None:
 
 
 def test_finds_rows_without_an_image() -> None:
-    def missing(without: int, severity: Severity) -> Finding:
+    def missing(without: int, severity: Severity, remedy: Remedy) -> Finding:
         return Finding(
-            message=f"{without} of 4 rows name no image; expected one in each",
+            message=f"{without} of 4 rows name no sandbox image; expected one in each",
             location=Location(DATA),
-            remedy=DROP,
+            remedy=remedy,
             severity=severity,
         )
 
-    assert list(reference_malformed(needed("a/bc:1", without=1))) == [missing(1, Severity.WARNING)]
-    assert list(reference_malformed(needed(without=4))) == [missing(4, Severity.ERROR)]
+    assert list(reference_malformed(needed("a/bc:1", without=1))) == [missing(1, Severity.WARNING, DROP)]
+    assert list(reference_malformed(needed(without=4))) == [missing(4, Severity.ERROR, OTHER)]
 
 
 def test_good_names_are_no_fault() -> None:
@@ -58,9 +68,18 @@ def test_reproduces_on_a_recording() -> None:
         Status.FAIL,
         [
             f"15 of 15 image names are invalid: 'n': 'n' {LETTER}",
-            "1 of 64 rows name no image; expected one in each",
+            "1 of 64 rows name no sandbox image; expected one in each",
         ],
     )
+
+
+@pytest.mark.parametrize("command", PLAIN)
+@pytest.mark.parametrize("role", [None, *Role])
+def test_a_run_without_sandboxes_needs_no_image(command: str, role: Role | None) -> None:
+    outcomes = [
+        judge(check, "dataset_of_letters", plan=plan(command, "run.sh"), role=role) for check in ("IMG002", "IMG005")
+    ]
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [(Status.SKIP, NO_SANDBOXES)] * 2
 
 
 def test_silent_on_the_clean_machine() -> None:

@@ -154,20 +154,25 @@ def test_fewer_tasks_than_nodes_take_the_nodes_away() -> None:
         (("-N2", "--ntasks=2"), "srun -N1 -n1", 0),
         (("-N2", "--ntasks=2"), "srun -n $TASKS", 0),
         (("-N2", "--ntasks=2"), "", 0),
-        (("-N2",), "srun", 0),
+        (("-N2",), "srun", 2),  # one task on each node
+        (("--nodes=2",), "srun --overlap", 2),
+        (("-N2",), "srun -w gpu01", 0),
     ],
 )
 def test_a_driver_starts_once(options: tuple[str, ...], start: str, count: int) -> None:
     made = script(*options, run=f"{start} python3{DRIVER}")
-    expected = [f"srun starts main_ppo {count} times; expected 1: `srun --ntasks=1`"]
-    assert warnings(made) == (expected if count else [])
+    message = f"srun starts main_ppo {count} times; expected 1: `srun --ntasks=1`"
+    findings = [(one.severity, one.message) for one in found("SLM005", made) if one.severity > Severity.INFO]
+    assert findings == ([(Severity.ERROR, message)] if count else [])
 
 
 def test_torchrun_starts_once_on_each_node() -> None:
     run = "torchrun --nnodes=2 --nproc_per_node=8 -m verl.trainer.sft_trainer trainer.save_freq=5"
     message = "srun starts torchrun 16 times; expected 2: `srun --ntasks=2`"
-    assert warnings(script("-N2", "--ntasks-per-node=8", run=f"srun {run}")) == [message]
+    (one,) = found("SLM005", script("-N2", "--ntasks-per-node=8", run=f"srun {run}"))
+    assert (one.severity, one.message) == (Severity.ERROR, message)
     assert warnings(script("-N2", "--ntasks-per-node=1", run=f"srun {run}")) == []
+    assert warnings(script("-N2", run=f"srun {run}")) == []
 
 
 def test_a_signal_that_nothing_handles_ends_the_script() -> None:

@@ -14,9 +14,11 @@ import pytest
 from lanes.podman.conftest import JOB_ID, NewLab, load
 from lanes.podman.lab import Lab
 from skyrl_doctor.core.model import Outcome, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.program import podman
 from skyrl_doctor.facts.podman.store import Places, PodmanStore, podman_store
 from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.podman_store import job_directory
 
 pytestmark = pytest.mark.podman
@@ -27,7 +29,7 @@ ISOLATE = ('eval "$(skyrl-doctor env --shell)"',)
 def seen(lab: Lab) -> PodmanStore:
     def look() -> PodmanStore:
         machine = LocalMachine(lab.env)
-        return podman_store(machine, podman(machine))
+        return podman_store(machine, podman(machine, Plan(), Roles(frozenset(), asked=False)))
 
     found = lab.child(look)
     assert isinstance(found, PodmanStore)

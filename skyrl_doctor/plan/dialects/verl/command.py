@@ -29,6 +29,8 @@ _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--ver
 """With these options Hydra prints something and does not run."""
 _SRUN = re.compile(r"(?:--ntasks|--ntasks-per-node|--nodes)(?:=(?P<value>.*))?|-[nN](?P<short>\d*)")
 """Options with which srun starts its own number of tasks."""
+_SOME_NODES = ("-w", "--nodelist", "-x", "--exclude", "-r", "--relative")
+"""Options with which srun may use fewer nodes than the job has."""
 _WORLD = {
     "--nproc_per_node": "slurm.gpus_per_node",
     "--nproc-per-node": "slurm.gpus_per_node",
@@ -171,7 +173,7 @@ def _srun_tasks(words: tuple[Word, ...]) -> int | None:
         if found is not None:
             count = found["value"] or found["short"] or after
             return int(count) if count.isdigit() and len(count) < 10 else None
-    return 0
+    return None if any(text.startswith(_SOME_NODES) for text in texts) else 0
 
 
 def _is_uv(before: list[str]) -> bool:

@@ -8,11 +8,13 @@ from typing import Any
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.keys import MAY_SET
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
 from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
 
 MANDATORY = "???"
+_FILE = re.compile(r"[^=\s]{1,400}\.(?:ya?ml|json|toml)")
 _BARE = re.compile(r"\$\{?[A-Za-z_]\w*\}?")
 """A word that is one variable."""
 _ALIAS = re.compile(r"\$\{(?:oc\.select:)?(?P<key>[\w.]+)(?:,[^{}]*)?\}")
@@ -75,7 +77,7 @@ class Composition:
             self._hide(given)
             return
         if not looks_like_override(given.text):
-            self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE")
+            self._refuse_word(given)
             return
         try:
             override = parse(given.text)
@@ -215,10 +217,21 @@ class Composition:
             return
         message = f"{given.text}: {given.unknown}; its overrides are unknown"
         self.problems.append(Problem(message=message, location=location, fatal=False))
-        in_branch = given.unknown.startswith("depends on")  # most runs do not take the branch
+        if not given.unknown.startswith("depends on"):  # most runs do not take the branch
+            self._hide_defaults(f"{given.text}{MAY_SET}: {given.unknown}")
+
+    def _refuse_word(self, given: Given) -> None:
+        """Handles a word that is no override. A file in its place would set what the defaults do not."""
+        is_file = _FILE.fullmatch(given.text) is not None
+        instead = ", or --config-path and --config-name for a file" if is_file else ""
+        self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE{instead}")
+        if is_file:
+            self._hide_defaults(f"{given.text}{MAY_SET}, and verl does not read it")
+
+    def _hide_defaults(self, why: str) -> None:
         for key, value in self.values.items():
-            if not value.written and not in_branch:
-                self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
+            if not value.written:
+                self.values[key] = dataclasses.replace(value, unknown=why)
 
     def _refuse(
         self, given: Given, message: str, moves: Mapping[str, str] | None = None, *, by_version: bool = False

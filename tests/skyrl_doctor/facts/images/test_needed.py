@@ -1,17 +1,14 @@
-"""The images that a dataset names: the answer parsed, and the child program as it runs."""
+"""The images that a dataset names."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.images.needed import BadName, needed_images, parse_needed
-from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.facts.images.needed import BadName, needed_images
+from skyrl_doctor.facts.training_rows import TrainingRows, parse_rows
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.tasks.images import TaskImage
 from support import plan_of
 
@@ -28,7 +25,7 @@ ANSWER = {
 
 
 def test_names_once_and_bad_ones_apart() -> None:
-    needed = parse_needed(f"noise\n{json.dumps(ANSWER)}\n", prefix="docker.io/")
+    needed = needed_images(plan_of(), Environ({}), parse_rows(f"noise\n{json.dumps(ANSWER)}\n"))
     assert (needed.files, needed.rows, needed.without) == (("/d.jsonl",), 4, 1)
     assert list(needed.references) == ["docker.io/a/bc:1"]
     assert needed.bad == (BadName("d", "'d' is one letter; a string was probably split where a list was expected"),)
@@ -36,79 +33,13 @@ def test_names_once_and_bad_ones_apart() -> None:
     assert needed.named[0] == TaskImage("a/bc:1", "r2e-gym")
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"why": "pyarrow is not installed"}', "dataset images: pyarrow is not installed"),
-        ("", "dataset images printed no JSON object"),
-        ("{}", "dataset images: files is missing"),
-        (
-            '{"files": [{"rows": -1, "without": 0, "found": []}]}',
-            "dataset images: files[0].rows is -1; expected at least 0",
-        ),
-        ('{"files": [{"rows": 1, "without": 0}]}', "dataset images: files[0].found is missing"),
-    ],
-)
-def test_no_answer_is_told(text: str, why: str) -> None:
-    with pytest.raises(CouldNotLook, match=f"^{re.escape(why)}$"):
-        parse_needed(text, prefix="docker.io/")
+def test_a_run_without_sandboxes_needs_no_images() -> None:
+    plain = Plan(("run.sh",), "verl")
+    for rows in (TrainingRows(count=1, without=1), TrainingRows(unread="pyarrow is not installed")):
+        with pytest.raises(NotApplicable, match=r"^the configuration has no agent with tasks in sandboxes$"):
+            needed_images(plain, Environ({}), rows)
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(st.sampled_from(["files", "found", "rows", "without", "file", "docker_image"]), inner)
-        ),
-        max_leaves=12,
-    )
-)
-def test_any_answer_is_read_or_refused(answer: object) -> None:
-    try:
-        needed = parse_needed(json.dumps(answer), prefix="docker.io/")
-    except CouldNotLook:
-        return
-    assert isinstance(needed.references, dict)
-    assert needed.rows >= 0
-
-
-ROWS = [
-    {"docker_image": "a/bc:1", "problem_statement": "x" * 1000},
-    {"instance": {"instance_id": "a/bd:1"}, "data_source": "r2e-gym"},
-    {"docker_image": "a/bc:1"},
-    {"nothing": 1},
-]
-
-
-def names(file: Path) -> tuple[list[str], int, int]:
-    needed = needed_images(LocalMachine({}), plan_of(data__train_files=[str(file)]), Environ({}))
-    return [image.name for image in needed.named], needed.rows, needed.without
-
-
-def test_json_lines(tmp_path: Path) -> None:
-    file = tmp_path / "d.jsonl"
-    file.write_text("\n".join(map(json.dumps, ROWS)) + "\n\n")
-    assert names(file) == (["a/bc:1", "a/bd:1"], 4, 1)
-
-
-def test_parquet(tmp_path: Path) -> None:
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    file = tmp_path / "d.parquet"
-    table = pyarrow.Table.from_pylist([{"extra_info": {"image": "docker.io/a/bc:1", "index": n}} for n in range(600)])
-    parquet.write_table(table, file, row_group_size=100)
-    assert names(file) == (["docker.io/a/bc:1"], 600, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "why"),
-    [
-        ("d.jsonl", "{", "cannot be read: JSONDecodeError"),
-        ("d.txt", "x", "is neither parquet nor JSON lines"),
-        ("d.parquet", "x", "cannot be read"),
-    ],
-)
-def test_what_does_not_read_is_told(tmp_path: Path, name: str, text: str, why: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(CouldNotLook, match=why):
-        names(tmp_path / name)
+def test_images_of_rows_that_were_not_read_are_unknown() -> None:
+    with pytest.raises(CouldNotLook, match=r"^pyarrow is not installed$"):
+        needed_images(plan_of(), Environ({}), TrainingRows(unread="pyarrow is not installed"))

@@ -21,6 +21,7 @@ from skyrl_doctor.facts.images.stored import (
 from skyrl_doctor.facts.podman.settings import BrokenFile, StorageConf
 from skyrl_doctor.facts.podman.store_index import StoreIndex
 from skyrl_doctor.facts.podman.subids import Range
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.tasks.images import TaskImage
 
 
@@ -67,18 +68,18 @@ BOOK = "read /shared/overlay-images/images.json"
 
 def test_an_image_of_a_shared_store_is_not_absent() -> None:
     machine = Bare({BOOK: json.dumps([{"id": "1", "names": [NAMES[0]]}])})
-    assert stored_images(machine, SHARED, StoreIndex(), None, NEEDED) == StoredImages(
+    assert stored_images(machine, Plan(), SHARED, StoreIndex(), None, NEEDED) == StoredImages(
         absent=(NAMES[1],), all_names=frozenset({NAMES[0]}), of_dataset=True
     )
 
 
 def test_a_shared_store_that_is_not_there_holds_nothing() -> None:
-    assert stored_images(Bare({}), SHARED, StoreIndex(), None, NEEDED).absent == NAMES
+    assert stored_images(Bare({}), Plan(), SHARED, StoreIndex(), None, NEEDED).absent == NAMES
 
 
 def test_a_book_that_does_not_read_is_unknown() -> None:
     with pytest.raises(CouldNotLook, match="the contents of the shared store are unknown"):
-        stored_images(Bare({BOOK: "{"}), SHARED, StoreIndex(), None, NEEDED)
+        stored_images(Bare({BOOK: "{"}), Plan(), SHARED, StoreIndex(), None, NEEDED)
     broken = StoreIndex(broken=(BrokenFile("/g/layers.json", "is empty"),))
     with pytest.raises(CouldNotLook, match=r"layers\.json is empty \(POD006\)$"):
-        stored_images(Bare({}), store(), broken, None, NEEDED)
+        stored_images(Bare({}), Plan(), store(), broken, None, NEEDED)

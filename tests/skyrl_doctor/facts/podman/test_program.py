@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Role
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.program import CLEAN_ENVIRON, Podman, Version, parse_package, parse_version, podman
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.model import Plan
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,9 @@ def test_is_shown_with_its_version() -> None:
 
 DPKG = "run dpkg-query --show --showformat '${Version}' podman"
 RPM = "run rpm --query --queryformat '%{VERSION}' podman"
+LOGIN = Roles(frozenset({Role.LOGIN}), asked=True)
+RUNTIME = Roles(frozenset({Role.LOGIN, Role.RUNTIME}), asked=False)
+PLAIN = Plan(("run.sh",), "verl")
 FOUND = {"which podman": "/usr/bin/podman"}
 
 
@@ -59,7 +65,7 @@ def answered(**fields: object) -> dict[str, object]:
 
 
 def asked(answers: dict[str, object]) -> Podman:
-    found = podman(RecordedMachine(answers, strict=True))
+    found = podman(RecordedMachine(answers, strict=True), Plan(), LOGIN)
     assert isinstance(found, Podman)
     return found
 
@@ -67,6 +73,14 @@ def asked(answers: dict[str, object]) -> Podman:
 def test_without_podman_nothing_applies() -> None:
     with pytest.raises(NotApplicable, match=r"^podman is not installed here$"):
         asked({"which podman": {"value": None}})
+
+
+def test_a_run_without_sandboxes_needs_podman_only_where_it_is_asked_for() -> None:
+    machine = RecordedMachine({"which podman": {"value": None}}, strict=True)
+    with pytest.raises(NotApplicable, match=r"^the configuration has no agent with tasks in sandboxes$"):
+        podman(machine, PLAIN, RUNTIME)
+    with pytest.raises(NotApplicable, match=r"^podman is not installed here$"):
+        podman(machine, PLAIN, Roles(frozenset({Role.RUNTIME}), asked=True))
 
 
 def test_podman_tells_its_version() -> None:
@@ -103,6 +117,6 @@ class Environments(RecordedMachine):
 def test_it_is_asked_in_an_environment_in_which_it_leaves_no_trace() -> None:
     """Seen of podman 4.3.1: else it makes and changes directories below XDG_RUNTIME_DIR."""
     machine = Environments()
-    podman(machine)
+    podman(machine, Plan(), LOGIN)
     assert machine.given == [CLEAN_ENVIRON]
     assert (CLEAN_ENVIRON["XDG_RUNTIME_DIR"], CLEAN_ENVIRON["_CONTAINERS_ROOTLESS_UID"]) == (None, "0")

@@ -50,20 +50,51 @@ def test_each_program_has_its_own_schema(tmp_path: Path, text: str, dialect: str
     assert (plan.dialect, plan.text("model.path"), plan.problems) == (dialect, model, ())
 
 
-def test_an_unknown_key_is_a_warning_where_no_version_is_known(tmp_path: Path) -> None:
-    (problem,) = written(tmp_path, "[orchestrator]\ngroup_size = 4\ngrup_size = 5\n").problems
-    assert problem.fatal is False
-    assert problem.message.startswith("`rl` of prime-rl of 2026-")
-    assert problem.message.endswith(" has no key `orchestrator.grup_size`; did you mean `orchestrator.group_size`?")
+@pytest.mark.parametrize(
+    ("text", "message", "fatal"),
+    [
+        (
+            "[orchestrator]\ngroup_size = 4\ngrup_size = 5\n",
+            "no version of prime-rl has a key `orchestrator.grup_size`; did you mean `orchestrator.group_size`?",
+            True,
+        ),
+        (
+            "[orchestrator]\ngroup_size = 4\n[chkpt]\n",
+            "no version of prime-rl has a key `chkpt`; did you mean `ckpt`?",
+            True,
+        ),
+        (
+            "[orchestrator]\ngroup_size = 4\n[deployment]\nnum_train_gpus = 'two'\n",
+            "deployment.num_train_gpus = 'two' is not a whole number; prime-rl refuses to start",
+            True,
+        ),
+        (
+            "[orchestrator]\ngroup_size = 4\nbrand_new = 5\n",
+            "prime-rl's `rl` (2026-08-20 or later) has no key `orchestrator.brand_new`",
+            False,
+        ),
+        (
+            "[orchestrator]\ngroup_size = 4\nrollouts_per_example = 5\nmicro_batch_size = 2\n",
+            "prime-rl's `rl` (2026-07-29, the newest release that fits) has no key `orchestrator.micro_batch_size`; prime-rl had it from 2025-07-11 until 2025-10-26",
+            False,
+        ),
+    ],
+)
+def test_an_unknown_key_is_an_error_where_no_version_has_it(
+    tmp_path: Path, text: str, message: str, fatal: bool
+) -> None:
+    """A key that is like no other may be one of a newer version, and a renamed one one of an older version."""
+    problem = written(tmp_path, text).problems[0]
+    assert (problem.message, problem.fatal) == (message, fatal)
 
 
 def test_an_unknown_key_is_an_error_of_the_checkout_around_the_file(tmp_path: Path) -> None:
     configs = checkout(tmp_path)
     plan = written(configs, "max_steps = 'many'\n[orchestrator]\nbatch_size = 5\n")
     assert [(problem.message, problem.fatal, problem.location.line) for problem in plan.problems] == [
-        (f"max_steps = 'many': expected a whole number, by prime-rl of the checkout {tmp_path}", True, 1),
+        ("max_steps = 'many' is not a whole number; prime-rl refuses to start", True, 1),
         (
-            f"`rl` of prime-rl of the checkout {tmp_path} has no key `orchestrator.batch_size`; prime-rl has it since 2025-07-11",
+            f"prime-rl's `rl` (the checkout {tmp_path}) has no key `orchestrator.batch_size`; prime-rl has it since 2025-07-11",
             True,
             3,
         ),
@@ -86,5 +117,5 @@ def test_a_table_that_takes_any_key_does_not_make_a_file_of_its_program(tmp_path
     text = '[model]\nname = "m"\nmax_len = 2048\n[optim]\nlr = 1e-6\n[ckpt]\ninterval = 10\n'
     messages = [problem.message for problem in written(tmp_path, text, "trainer.toml").problems]
     assert [message.partition("; ")[0] for message in messages] == [
-        "`trainer` of prime-rl of 2026-08-20 or later has no key `model.max_len`"
+        "prime-rl's `trainer` (2026-08-20 or later) has no key `model.max_len`"
     ]

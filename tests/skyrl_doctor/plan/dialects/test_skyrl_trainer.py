@@ -81,11 +81,11 @@ def test_reads_fine_tuning(tmp_path: Path) -> None:
 def test_an_unknown_key_is_an_error_of_the_checkout_around_the_script(tmp_path: Path) -> None:
     words = "trainer.seed=2 trainer.sed=2 trainer.old_seed=1 trainer.policy.lr=fast trainer.placement.colocate_all=true"
     plan = script(checkout(tmp_path), f"python -m skyrl.train.entrypoints.main_base {words}\n")
-    label = f"skyrl of the checkout {tmp_path}"
+    label = f"(the checkout {tmp_path})"
     assert [(problem.message, problem.fatal) for problem in plan.problems] == [
-        (f"`train` of {label} has no key `trainer.sed`; did you mean `trainer.seed`?", True),
-        (f"trainer.policy.lr = 'fast': expected a number, by {label}", True),
-        (f"`train` of {label} has no key `trainer.placement.colocate_all`; skyrl has it since 2025-06-24", True),
+        (f"SkyRL's `train` {label} has no key `trainer.sed`; did you mean `trainer.seed`?", True),
+        (f"trainer.policy.lr = 'fast' is not a number, which SkyRL {label} expects", True),
+        (f"SkyRL's `train` {label} has no key `trainer.placement.colocate_all`; SkyRL has it since 2025-06-24", True),
     ]
 
 
@@ -95,7 +95,7 @@ def test_another_entry_point_may_add_keys(tmp_path: Path) -> None:
         tmp_path, "python mine.py trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.bonus=1\n"
     )
     assert [(problem.message, problem.fatal) for problem in plan.problems] == [
-        (f"`train` of skyrl of the checkout {tmp_path} has no key `trainer.bonus`; mine may add it", False)
+        (f"SkyRL's `train` (the checkout {tmp_path}) has no key `trainer.bonus`; mine may add it", False)
     ]
 
 
@@ -135,10 +135,30 @@ def test_a_checkout_that_composes_with_hydra_is_judged_by_its_own_tree(tmp_path:
     assert plan.schema == label
 
 
-def test_an_unknown_key_is_a_warning_where_no_version_is_known(tmp_path: Path) -> None:
-    (problem,) = script(tmp_path, f"python -m skyrl.train.entrypoints.main_base {WORDS} trainer.epohcs=1\n").problems
-    assert (problem.fatal, problem.location.key) == (False, "trainer.epohcs")
-    assert problem.message.endswith(" has no key `trainer.epohcs`; did you mean `trainer.epochs`?")
+@pytest.mark.parametrize(
+    ("word", "message", "fatal"),
+    [
+        ("trainer.epohcs=1", "no version of SkyRL has a key `trainer.epohcs`; did you mean `trainer.epochs`?", True),
+        (
+            "generator.sampling_params.max_generate_len=9",
+            "no version of SkyRL has a key `generator.sampling_params.max_generate_len`; did you mean `generator.sampling_params.max_generate_length`?",
+            True,
+        ),
+        ("+trainer.epohcs=1", "no version of SkyRL has a key `trainer.epohcs`; did you mean `trainer.epochs`?", False),
+        ("trainer.brand_new=1", "SkyRL's `train` (2026-07-30 or later) has no key `trainer.brand_new`", False),
+        (
+            "trainer.epochs=many",
+            "trainer.epochs = 'many' is not a whole number, which SkyRL (2026-07-30 or later) expects",
+            False,
+        ),
+    ],
+)
+def test_an_unknown_key_is_an_error_where_no_version_has_it(
+    tmp_path: Path, word: str, message: str, fatal: bool
+) -> None:
+    """SkyRL compares no type at its start."""
+    (problem,) = script(tmp_path, f"python -m skyrl.train.entrypoints.main_base {WORDS} {word}\n").problems
+    assert (problem.message, problem.fatal) == (message, fatal)
 
 
 def test_other_programs_of_skyrl_are_refused(tmp_path: Path) -> None:

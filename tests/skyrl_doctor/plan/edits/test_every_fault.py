@@ -255,7 +255,11 @@ python3 -m verl.trainer.main_ppo \\
     },
     (
         Fault("CFG001", {"max_response_length=2048": "max_response_length=4096"}, ("max_response_length",)),
-        Fault("CFG002", {"N=2": "N=3", "train_batch_size=4": "train_batch_size=5"}, ("train_batch_size",)),
+        Fault(
+            "CFG002",
+            {"N=2": "N=3", "train_batch_size=4": "train_batch_size=5", "mini_batch_size=4": "mini_batch_size=2"},
+            ("train_batch_size",),
+        ),
         Fault("CFG002", {"mini_batch_size=4": "mini_batch_size=8"}, ("mini_batch_size",)),
         Fault("CFG002", {"N=2": "N=3", "mini_batch_size=4": "mini_batch_size=3"}, ("mini_batch_size",)),
         Fault("CFG004", {"data.max_prompt_length": "data.max_prompt_lenght"}, ("max_prompt_l",)),
