@@ -10,6 +10,8 @@ from skyrl_train.config.walltime import walltime_violations
 from skyrl_train.contracts.record import record
 
 _LEFT_OUT = ("env", "python.interpreter")
+_OF_THE_USER = ("model.path", "critic.path", "data.train_files", "data.val_files")
+"""A default of these names files that a framework's own example has."""
 _ENV = "env."
 _OF_THE_MACHINE = re.compile(
     r"PATH|HOME|USER|PWD|SHELL|TMPDIR|(?:LD_LIBRARY|PYTHON)PATH|VIRTUAL_ENV|(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES"
@@ -90,8 +92,10 @@ class _Left:
 
 
 def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
-    """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours."""
+    """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours, but for models and
+    data."""
     ours = {one.key: one for one in settings() if one.key not in _LEFT_OUT}
+    read = tuple(one for one in read if one.place or one.setting not in _OF_THE_USER)
     has_critic = any(one.setting == "algorithm.advantage" and one.value == "gae" for one in read)
     found = {one.setting for one in read}
     named = tuple(one for one in others if one.setting in ours and one.setting not in found)

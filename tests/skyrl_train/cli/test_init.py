@@ -14,6 +14,7 @@ from skyrl_train.config.translate import Read, Translated, translate
 
 NO_TASKS = "data.train_files is not set: the source names no file of tasks; pass --tasks FILE"
 TASKS = Read("data.train_files", "data.train_files", ["t.jsonl"], place="a:9")
+VERL = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -35,7 +36,8 @@ def errors(capsys: pytest.CaptureFixture[str], target: str) -> set[str]:
     "source", ["verl/grpo_mig20.sh", "prime-rl/two_gpus.toml", "skyrl-agent/dev.conf", "skyrl-agent/verl_oh.yaml"]
 )
 def test_the_result_passes_as_far_as_its_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["init", "--from", str(EXAMPLES / source)]) == 0
+    model = ("--model", "m") if source.endswith("verl_oh.yaml") else ()  # its dev.conf names the model
+    assert dispatch(["init", "--from", str(EXAMPLES / source), *model]) == 0
     no_tasks = {"CFG007"} if "data.train_files is not set" in capsys.readouterr().out else set()
     assert errors(capsys, "run.toml") <= errors(capsys, str(EXAMPLES / source)) | no_tasks
 
@@ -69,12 +71,44 @@ def test_a_key_that_its_program_does_not_know_is_not_said_to_be_missing_in_a_run
 
 
 def test_an_unknown_value_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("train.sh").write_text(
-        "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=$N data.train_files=x.parquet\n"
-    )
+    Path("train.sh").write_text(f"{VERL} actor_rollout_ref.rollout.n=$N data.train_files=x.parquet\n")
     assert dispatch(["init", "--from", "train.sh"]) == 0
     named = [line for line in capsys.readouterr().out.splitlines() if "N is not set here" in line]
     assert named == ["not carried over: train.sh:1: actor_rollout_ref.rollout.n = $N: N is not set here"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (
+            "conf/train.yaml",
+            "the source names no model: train.sh:1: could not be read: 'conf/train.yaml' is not an override; expected KEY=VALUE. If that is a file with the settings, pass it with --from; else pass --model NAME|DIR",
+        ),
+        ("trainer.nnodes=2", "the source names no model; pass --model NAME|DIR"),
+        (
+            "actor_rollout_ref.model.path=$MODEL",
+            "train.sh:1: actor_rollout_ref.model.path = $MODEL: MODEL is not set here; pass --model NAME|DIR",
+        ),
+    ],
+)
+def test_a_source_without_a_model_is_refused(words: str, error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """verl's own default is a model of its example, and the run would be another one."""
+    Path("train.sh").write_text(f"python3 -m verl.trainer.main_ppo {words}\n")
+    assert dispatch(["init", "--from", "train.sh"]) == 2
+    assert capsys.readouterr().err == f"skyrl-train init: {error}\n"
+    assert not Path("run.toml").exists()
+
+
+def test_a_word_that_could_not_be_read_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text("python3 -m verl.trainer.main_ppo conf/train.yaml custom_reward_function.path=r.py\n")
+    assert dispatch(["init", "--from", "train.sh", "--model", "m"]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "changes the run: train.sh:1: could not be read: 'conf/train.yaml' is not an override; expected KEY=VALUE",
+        "changes the run: train.sh:1: custom_reward_function.path = r.py: not translated",
+        f"changes the run: {NO_TASKS}",
+    ]
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["model"], set(made["data"]) & {"train_files", "val_files"}) == ({"path": "m"}, set())
 
 
 def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,7 +284,7 @@ def test_a_default_that_the_source_writes_out_changes_nothing(capsys: pytest.Cap
     )
     for values, count in ((("False", "naive", "1"), 0), (("True", "dapo", "2"), 3)):
         written = " ".join(word.format(value) for word, value in zip(words, values, strict=True))
-        Path("train.sh").write_text(f"python3 -m verl.trainer.main_ppo data.train_files=t.parquet {written}\n")
+        Path("train.sh").write_text(f"{VERL} data.train_files=t.parquet {written}\n")
         assert dispatch(["init", "--from", "train.sh", "--force"]) == 0
         shown = capsys.readouterr().out
         assert (shown.count("changes the run: "), shown.count("not carried over: ")) == (count, 3 - count)
@@ -282,7 +316,7 @@ def test_gpus_that_fill_no_whole_nodes_of_the_source_are_refused(capsys: pytest.
 
 
 def test_what_an_option_settles_is_no_problem_of_the_source(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("train.sh").write_text("python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=$GPUS\n")
+    Path("train.sh").write_text(f"{VERL} trainer.n_gpus_per_node=$GPUS\n")
     assert dispatch(["init", "--from", "train.sh", "--gpus", "8"]) == 0
     assert "$GPUS" not in capsys.readouterr().out
     assert "$GPUS" not in Path("run.toml").read_text()
@@ -328,7 +362,7 @@ def test_rollouts_that_are_no_whole_prompts_and_missing_tasks_are_named(capsys: 
 def test_the_comments_keep_lines_whole_and_begin_with_what_changes_the_run() -> None:
     path = f"{'long-' * 30}name.sh"
     Path(path).write_text(
-        "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=megatron data.truncation=left data.train_files=t.parquet\n"
+        f"{VERL} actor_rollout_ref.actor.strategy=megatron data.truncation=left data.train_files=t.parquet\n"
     )
     assert dispatch(["init", "--from", path]) == 0
     lines = Path("run.toml").read_text().splitlines()

@@ -75,13 +75,13 @@ class Composition:
             self._hide(given)
             return
         if not looks_like_override(given.text):
-            self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE")
+            self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE", is_unread=True)
             return
         try:
             override = parse(given.text)
         except OverrideError as error:
             if not given.unknown:
-                self._refuse(given, f"{given.text!r}: {error}")
+                self._refuse(given, f"{given.text!r}: {error}", is_unread=True)
                 return
             override = _as_written(given.text)
         if override.key.startswith(("hydra.", "hydra/")):
@@ -214,21 +214,29 @@ class Composition:
             self.problems.append(Problem(message=message, location=location, fatal=False))
             return
         message = f"{given.text}: {given.unknown}; its overrides are unknown"
-        self.problems.append(Problem(message=message, location=location, fatal=False))
+        self.problems.append(Problem(message=message, location=location, fatal=False, is_unread=True))
         in_branch = given.unknown.startswith("depends on")  # most runs do not take the branch
         for key, value in self.values.items():
             if not value.written and not in_branch:
                 self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
 
     def _refuse(
-        self, given: Given, message: str, moves: Mapping[str, str] | None = None, *, by_version: bool = False
+        self,
+        given: Given,
+        message: str,
+        moves: Mapping[str, str] | None = None,
+        *,
+        by_version: bool = False,
+        is_unread: bool = False,
     ) -> None:
         """Keeps a problem. One that another version of verl would not have is an error only if the version is known."""
         self.refused += by_version
         key = given.text.lstrip("+~").partition("=")[0]
         location = dataclasses.replace(given.location, key=key)
         fatal = self.is_known or not by_version
-        self.problems.append(Problem(message=message, location=location, moves=moves or {}, fatal=fatal))
+        self.problems.append(
+            Problem(message=message, location=location, moves=moves or {}, fatal=fatal, is_unread=is_unread)
+        )
 
     def _drop(self, key: str) -> None:
         """Removes a key, or all that are below it."""
