@@ -92,8 +92,8 @@ def _text(args: argparse.Namespace, made: "Translated") -> str:
 
 def _translated(args: argparse.Namespace) -> "Translated":
     """The settings of another framework's configuration, as the doctor reads it."""
-    from skyrl_train.config.other_names import with_our_names
-    from skyrl_train.config.translate import Read, Translated, translate
+    from skyrl_train.config.other_names import has_our_agent, with_our_names
+    from skyrl_train.config.translate import AGENT, Read, Translated, translate
 
     found = _read_by_doctor(args.sources)
     read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
@@ -113,7 +113,8 @@ def _translated(args: argparse.Namespace) -> "Translated":
     said = (*made.left, *unread)
     unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in said))
     left = made.left + tuple(f"could not be translated: {text}" for text in unsaid)
-    return Translated(values, (*unread, *made.changes), left)
+    agent = () if has_our_agent(found["dialect"]) else (AGENT,)
+    return Translated(values, (*unread, *agent, *made.changes), left)
 
 
 def _refuse_without_model(read: "tuple[Read, ...]", given: dict[str, object], unread: tuple[str, ...]) -> None:

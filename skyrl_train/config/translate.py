@@ -26,7 +26,13 @@ _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
 _ENGINE = ("rollout.engine", "vllm")
 _CRITIC = "critic."
 _TASKS = "data.train_files"
+AGENT = (
+    "each rollout is an agent in a sandbox: the rows of data need an image and tests (see `skyrl-train data convert`), and the "
+    "reward of the source is not used"
+)
+"""The change of each run whose framework has other rollouts."""
 _SHARED_GPUS = "the trainer and the server of a run.toml share all GPUs"
+_NO_SUCH = "not translated"
 _REASONS = {
     "actor.strategy": "a run.toml trains with FSDP; memory and speed differ",
     "deployment.trainer_gpus": _SHARED_GPUS,
@@ -114,6 +120,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     left = [one for one in left if one.one.setting != _ROLLOUTS or _BATCH not in values]
     left += [_Left(one, why) for one in others if (why := _beside(one, values))]
     values, refused = _accepted(_with_own_places(values))
+    left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
     sources = {one.setting: one for one in (*derived, *read)}
     refusals = [_Left(sources[key], _REASONS.get(key, why)) for key, why in refused.items() if key in sources]
     left += [one for one in refusals if one.one.place or one.changes_the_run(has_critic=has_critic)]
@@ -133,7 +140,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
 def _beside(one: Read, values: Mapping[str, object]) -> str:
     """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
     if one.setting not in values:
-        return _untranslated(one)
+        return _NO_SUCH
     return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"
 
 
@@ -167,14 +174,19 @@ def _problem(one: Read, *, known: bool) -> str:
         return "each job has its own"
     if known:
         return ""
-    return _REASONS.get(one.setting) or _untranslated(one)
+    return _REASONS.get(one.setting, _NO_SUCH)
 
 
-def _untranslated(one: Read) -> str:
+def _like(one: Read, values: Mapping[str, object]) -> str:
     """A setting that the doctor does not know under this name may still have its like in a run.toml."""
     last = one.name.rpartition(".")[2]
-    like = [ours.key for ours in settings() if ours.key.rpartition(".")[2] == last]
-    return f"not translated; check {like[0]}, which has its default" if len(like) == 1 else "not translated"
+    like = [ours for ours in settings() if ours.key.rpartition(".")[2] == last]
+    if len(like) != 1:
+        return _NO_SUCH
+    key, default = like[0].key, like[0].default
+    if key in values:
+        return f"{_NO_SUCH}; {key} is {values[key]}"
+    return f"{_NO_SUCH}; {key} is now {default} (the default)" if default else f"{_NO_SUCH}; {key} is not set"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:
