@@ -14,7 +14,7 @@ file. verl checks only in the first update that a mini batch divides over the GP
 lost a rollout. A program that is of neither verl nor its recipes may compare the sizes in another way: for it the finding is a warning. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix
-Use the next batch size that divides, which the finding names, or another number of rollouts per prompt.
+Use the batch size that the finding names, for SkyRL also a mini batch near yours, or another number of rollouts per prompt.
 
 ## Example
     AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)

@@ -265,6 +265,9 @@ def test_a_recorded_machine(tmp_path: Path) -> None:
         (lambda path: path.mkdir(), "holds no job, recording or log"),
         (lambda path: path.write_text('{"a": 1}'), "is JSON, but not a report"),
         (lambda path: path.write_text('{"outcomes": 3}'), "is not a report of this version"),
+        (lambda path: path.write_text("hello\nworld\n"), "is not a log: no line has a time, a level"),
+        (lambda path: path.write_text('{"task_id": "a", "steps": []}\n{"task_id": "b"}\n'), "is not a log: no line"),
+        (lambda path: path.touch(), "is empty; expected a job directory"),
     ],
 )
 def test_what_is_not_recognised_is_refused(
