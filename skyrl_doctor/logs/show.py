@@ -136,11 +136,13 @@ def text(
     configured: Sequence[str] = (),
     width: int = WIDTH,
     growth: str = "",
+    faults: int = 0,
 ) -> Iterator[str]:
     """The lines of the text report.
 
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
-    the run's configuration says of the failure, and `growth` how the memory grew.
+    the run's configuration says of the failure, `growth` how the memory grew, and `faults` the number of findings in the
+    figures of the steps, which are printed above.
     """
     yield from earlier_runs(diagnosis)
     if diagnosis.root is not None:
@@ -149,8 +151,7 @@ def text(
         yield from _unknown(diagnosis, diagnosis.unknown, redact, width)
     else:
         yield from _survived(diagnosis)
-        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
-        yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        yield _nothing_found(diagnosis, files, faults)
         if diagnosis.tolerated:
             yield "The first error line. It announces another try, or the run continued after it:"
             yield from _quotation(diagnosis.tolerated, redact, width)
@@ -158,6 +159,16 @@ def text(
             yield from _stopped(diagnosis.stopped, diagnosis.parts)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
+
+
+def _nothing_found(diagnosis: Diagnosis, files: int, faults: int) -> str:
+    """What the lines of the logs show, where no failure explains them."""
+    if not faults:
+        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
+        return f"{found} found in {files} {'file' if files == 1 else 'files'}."
+    lines = "No known failure matches a line" if diagnosis.tolerated else "No line shows an error"
+    source = "finding above comes" if faults == 1 else f"{faults} findings above come"
+    return f"{lines}. The {source} from the figures of the steps."
 
 
 def stopped_at(stopped: Stopped) -> str:

@@ -29,6 +29,7 @@ def test_the_json_is_what_programs_were_promised(tmp_path: Path, capsys: pytest.
             {"id": None, "slug": "connection-lost", "role": "cascade", "file": str(log), "line": 3},
         ],
         "unknown": None,
+        "failed": True,
     }
 
 
@@ -56,7 +57,13 @@ def test_an_unknown_error_is_shown_and_not_named(tmp_path: Path, capsys: pytest.
     raised = {"exception": "ZeroDivisionError", "message": "division by zero", "package": "", "version": ""}
     search = {"search": 'ZeroDivisionError "division by zero"'}
     unknown = {"file": str(log), "line": 1, "text": text, **raised, **search, "cluster": cluster, "others": []}
-    assert json.loads(capsys.readouterr().out) == {"schema": 1, "root": None, "matches": [], "unknown": unknown}
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": 1,
+        "root": None,
+        "matches": [],
+        "unknown": unknown,
+        "failed": True,
+    }
     assert dispatch(["diagnose", str(log)]) == 1
     assert capsys.readouterr().out.startswith("No known failure matched.")
 
@@ -129,7 +136,9 @@ def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: p
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     message = "from step 3 on, in 3 of 3 steps: actor/grad_norm is nan; expected finite numbers"
     assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
-    assert json.loads(capsys.readouterr().out)["steps"] == [
+    found = json.loads(capsys.readouterr().out)
+    assert (found["root"], found["unknown"], found["failed"]) == (None, None, True)
+    assert found["steps"] == [
         {
             "id": "TRN005",
             "slug": "metrics-not-finite",
@@ -142,9 +151,29 @@ def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: p
         }
     ]
     assert dispatch(["diagnose", str(log)]) == 1
-    assert capsys.readouterr().out.startswith(
-        "The figures of the training steps show faults:\n  TRN005 metrics-not-finite"
-    )
+    shown = capsys.readouterr().out
+    assert shown.startswith("The figures of the training steps show faults:\n  TRN005 metrics-not-finite")
+
+
+def test_after_findings_of_steps_diagnose_does_not_say_that_it_found_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "train.log"
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2}" for at in range(1, 6)]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 1
+    last = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    assert last[:2] == [
+        "No line shows an error. The finding above comes from the figures of the steps.",
+        f"The log stops at step 5 without an error: {log}:5",
+    ]
+    log.write_text("ValueError: retrying in 1 s\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 1
+    last = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    assert last[:2] == [
+        "No known failure matches a line. The finding above comes from the figures of the steps.",
+        "The first error line. It announces another try, or the run continued after it:",
+    ]
 
 
 def test_rewards_that_stay_0_are_shown_and_end_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
