@@ -10,7 +10,8 @@ One NaN in the update spreads to all weights. Every later step and checkpoint is
 without an error.
 
 ## How to fix
-Go back to the last checkpoint with a lower learning rate, or clip the gradient. If the first step is bad already,
+Resume from a checkpoint before the first bad step: later ones may hold NaN too. Lower the learning rate, or clip the
+gradient. The finding names the step. If the first step is bad already,
 look at the precision and at the log-probabilities of the engine: `skyrl-train` leaves rollouts with NaN
 log-probabilities out.
 

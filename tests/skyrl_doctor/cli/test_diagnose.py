@@ -147,7 +147,7 @@ def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: p
             "step": 3,
             "message": message,
             "error": True,
-            "advice": "resume from the last checkpoint with a lower learning rate, or clip the gradient",
+            "advice": "resume from a checkpoint before step 3: later ones may hold NaN too. Lower the learning rate, or clip the gradient",
         }
     ]
     assert dispatch(["diagnose", str(log)]) == 1

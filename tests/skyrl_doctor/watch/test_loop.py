@@ -202,8 +202,8 @@ def test_it_sleeps_what_is_left_of_a_turn_and_never_beside_a_backlog(tmp_path: P
 def test_a_remedy_names_settings_of_the_job_s_own_configuration(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[model]\npath = "m"\n[actor]\nlr = 3e-6\n', encoding="utf-8")
     job = Job(tmp_path)
-    for step in range(1, 4):
-        job.write("training_1.out", f"step:{step} - actor/grad_norm:nan\n")
+    for step in range(1, 5):
+        job.write("training_1.out", f"step:{step} - actor/grad_norm:{0.4 if step == 1 else 'nan'}\n")
         job.turns(2)
     (found,) = job.watch.open.values()
     assert found.finding.remedy is not None
