@@ -217,6 +217,7 @@ def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
         job_log=args.job_log,
         tick_s=args.tick,
         samplers=not args.no_samplers,
+        once=args.once,
         writes=writes,
     )
 

@@ -100,6 +100,7 @@ def read_alert(data: Mapping[str, Any]) -> Alert | None:
             evidence=tuple(str(line) for line in data["evidence"]),
             location=None if where is None else Location(str(where["file"]), where["line"], where["key"]),
             advice=None,
+            step=None if data.get("step") is None else int(data["step"]),
         )
     except (KeyError, TypeError, ValueError):
         return None
@@ -107,4 +108,5 @@ def read_alert(data: Mapping[str, Any]) -> Alert | None:
 
 def alert_data(one: Alert) -> dict[str, Any]:
     """The alert as JSON types, in the form of the report."""
-    return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **finding_data(one.finding)}
+    step = {} if one.step is None else {"step": one.step}
+    return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **step, **finding_data(one.finding)}

@@ -127,13 +127,14 @@ class Watch:
 
     def print_open(self) -> None:
         """Prints what is open at the end of a single pass."""
-        for text in screen.still_open(self.open, what=self.progress.what):
+        for text in screen.still_open(self.open, earlier=self._journal.open, what=self.progress.what):
             self._journal.say(text)
 
     @property
     def exit_status(self) -> int:
-        """1 where a root cause was found or is still open."""
-        return int(bool(self.roots) or any(one.root for one in self.open.values()))
+        """1 where a root cause was found or is still open; in a single pass, where one is open."""
+        found = self.roots and not self.settings.once
+        return int(bool(found) or any(one.root for one in self.open.values()))
 
     def finish(self, why: str) -> None:
         """The last turn: reads all logs to their ends."""

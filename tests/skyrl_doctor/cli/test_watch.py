@@ -155,11 +155,41 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         f"CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: "
         "the request asked for more tokens than the context has left"
     )
-    since = re.compile(r"open since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: ")
+    time = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
     ends = [f"{own}1 open finding; last activity: step 7"]
-    assert first == [*head, f"{own}step 7  reward 0.5", f"{own}no open findings; last activity: step 7"]
-    assert [since.sub("open ", line) for line in second] == [*head, own + found, f"{own}open {found}", *ends]
-    assert [since.sub("open ", line) for line in third] == [*head, f"{own}open {found}", *ends]
+    assert first == [*head, f"{own}step 7: reward 0.5", f"{own}no open findings; last activity: step 7"]
+    assert second == [*head, f"{own}open: {found}", *ends]
+    assert [time.sub("TIME", line) for line in third] == [*head, f"{own}open, found TIME: {found}", *ends]
+
+
+def test_one_look_prints_each_finding_once_and_since_which_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2} - timing_s/step:141.9\n" for at in range(1, 6)]
+    append(tmp_path / "train.log", "".join(lines))
+    own = "skyrl-doctor watch: "
+    found = (
+        f"{own}open since step 3: TRN005 metrics-not-finite (root cause): actor/grad_norm is nan for 2 steps in a row; "
+        "expected finite numbers"
+    )
+    ends = [found, f"{own}1 open finding; last activity: step 5"]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    first = capsys.readouterr().out.splitlines()
+    assert first[2:] == [f"{own}read 4 earlier steps", f"{own}step 5, took 2 min: gradient nan", *ends]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    assert capsys.readouterr().out.splitlines()[2:] == ends
+
+
+def test_one_look_does_not_count_what_the_run_left_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at < 3 else 0.2}\n" for at in range(1, 9)]
+    append(tmp_path / "train.log", "".join(lines))
+    own = "skyrl-doctor watch: "
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        f"{own}read 7 earlier steps",
+        f"{own}step 8: gradient 0.2",
+        f"{own}no open findings; last activity: step 8",
+    ]
 
 
 def test_a_single_log_is_watched_and_nothing_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

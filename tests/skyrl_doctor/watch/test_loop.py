@@ -86,7 +86,7 @@ def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
     job.turns(10)
     assert (job.events(), job.watch.over) == ([], "training_complete.flag exists")
     assert job.told == [
-        f"skyrl-doctor watch: step {step}  reward {step / 100:.4g}  gradient 0.4" for step in range(1, 30)
+        f"skyrl-doctor watch: step {step}: reward {step / 100:.4g}, gradient 0.4" for step in range(1, 30)
     ]
 
 
@@ -100,9 +100,9 @@ def test_of_a_backlog_only_the_last_step_is_printed(tmp_path: Path) -> None:
     job.turns(2)
     assert job.told == [
         "skyrl-doctor watch: read 3 earlier steps",
-        "skyrl-doctor watch: step 4 (28 s)  entropy 0.4",
-        "skyrl-doctor watch: step 5 (28 s)  entropy 0.5",
-        "skyrl-doctor watch: step 6 (28 s)  entropy 0.6",
+        "skyrl-doctor watch: step 4, took 28 s: entropy 0.4",
+        "skyrl-doctor watch: step 5, took 28 s: entropy 0.5",
+        "skyrl-doctor watch: step 6, took 28 s: entropy 0.6",
     ]
 
 
