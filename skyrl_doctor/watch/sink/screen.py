@@ -4,7 +4,7 @@ import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.logs.read.watch_lines import WATCH_PREFIX
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.figures import PLOTTED, STEP_S
 from skyrl_doctor.watch.finding import Alert

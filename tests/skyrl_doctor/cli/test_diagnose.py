@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.logs.read.sources import find_sources
 
 LOGS = Path(__file__).parents[2] / "logs"
 
@@ -205,6 +206,14 @@ def test_the_same_failure_in_the_log_of_the_node(tmp_path: Path, capsys: pytest.
     assert killed not in shown.out
     assert dispatch(["diagnose", str(err), str(dmesg)]) == 1
     assert f"\nThe same failure in other files:\n  {dmesg}:1\n    {killed}\n" in capsys.readouterr().out
+
+
+def test_the_log_of_a_watch_is_no_log_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("No available worker slots\n", encoding="utf-8")
+    (tmp_path / "watch.log").write_text("skyrl-doctor watch: RUN005 no-worker-slots (root cause)\n", encoding="utf-8")
+    assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"),)
+    (tmp_path / "watch.log").write_text("[watch] reward 0.2\n", encoding="utf-8")
+    assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"), str(tmp_path / "watch.log"))
 
 
 def test_files_without_a_job_are_said_to_be_read_as_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

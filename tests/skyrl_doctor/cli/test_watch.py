@@ -139,7 +139,20 @@ def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str
     )
 
 
+def test_one_look_leaves_nothing_in_a_directory_that_no_launch_and_no_watch_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
+    for _ in range(2):
+        assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+        assert "; stores nothing\n" in capsys.readouterr().out
+    assert os.listdir(tmp_path) == ["vllm.log"]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers", "--webhook", "http://127.0.0.1:9/"]) == 1
+    assert (tmp_path / "watch.state.json").exists()
+
+
 def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "jobs.json", "{}")
     append(tmp_path / "vllm.log", "fine\n")
     append(tmp_path / "training_1.out", "step:7 - critic/score/mean:0.5\n")
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
@@ -166,6 +179,7 @@ def test_one_look_prints_each_finding_once_and_since_which_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2} - timing_s/step:141.9\n" for at in range(1, 6)]
+    append(tmp_path / "jobs.json", "{}")
     append(tmp_path / "train.log", "".join(lines))
     own = "skyrl-doctor watch: "
     found = (
