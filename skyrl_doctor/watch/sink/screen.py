@@ -12,8 +12,10 @@ from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.policy import Policy
 from skyrl_doctor.watch.rules.base import duration
+from skyrl_doctor.watch.rules.progress import START
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink.joblog import line
+from skyrl_doctor.watch.unmatched_end import UnmatchedEnd
 
 MOST_NAMES = 8
 PREFIX = WATCH_PREFIX.decode()
@@ -54,12 +56,17 @@ def step_text(step: Step) -> str:
     return f"step {step.step}{time}{': ' if texts else ''}{texts}"
 
 
-def still_open(alerts: Mapping[str, Alert], *, earlier: Container[str], what: str) -> Iterator[str]:
+def still_open(
+    alerts: Mapping[str, Alert], *, earlier: Container[str], unmatched: UnmatchedEnd | None, what: str
+) -> Iterator[str]:
     """What is open at the end of one pass. `earlier` are the keys of the findings of earlier passes."""
+    if unmatched is not None:
+        yield f"{PREFIX}{'the run ended with' if unmatched.final else 'the run may survive'} {unmatched.text}"
     for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key)):
         yield f"{PREFIX}{_since(one, is_earlier=one.key in earlier)}: {line(one).removeprefix(PREFIX)}"
-    count = {0: "no open findings", 1: "1 open finding"}.get(len(alerts), f"{len(alerts)} open findings")
-    yield f"{PREFIX}{count}; last activity: {plain(what)}"
+    number = len(alerts) + (unmatched is not None and unmatched.final)
+    count = {0: "no open findings", 1: "1 open finding"}.get(number, f"{number} open findings")
+    yield f"{PREFIX}{count}; last activity: {'none in the logs' if what == START else plain(what)}"
 
 
 def _since(one: Alert, *, is_earlier: bool) -> str:

@@ -147,7 +147,7 @@ def test_one_look_leaves_nothing_in_a_directory_that_no_launch_and_no_watch_made
         assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
         assert "; stores nothing\n" in capsys.readouterr().out
     assert os.listdir(tmp_path) == ["vllm.log"]
-    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers", "--webhook", "http://127.0.0.1:9/"]) == 1
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers", "--job-log", "auto"]) == 1
     assert (tmp_path / "watch.state.json").exists()
 
 
@@ -173,6 +173,57 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert first == [*head, f"{own}step 7: reward 0.5", f"{own}no open findings; last activity: step 7"]
     assert second == [*head, f"{own}open: {found}", *ends]
     assert [time.sub("TIME", line) for line in third] == [*head, f"{own}open, found TIME: {found}", *ends]
+
+
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/home/ann/reward.py", line 8, in score\n'
+    '    answer = info["gold"]\n'
+    "KeyError: 'gold'\n"
+)
+
+
+@pytest.mark.parametrize("name", ["", "jobs.json"])
+def test_one_look_at_a_run_that_an_unknown_error_ended(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name:
+        append(tmp_path / name, "{}")
+    log = tmp_path / "train.log"
+    append(log, TRACEBACK)
+    os.utime(log, (1e9, 1e9))
+    for _ in range(2):
+        assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+        assert capsys.readouterr().out.splitlines()[2:] == [
+            f"skyrl-doctor watch: the run ended with an error that no known failure matches, at {log}:4: KeyError: 'gold'",
+            "skyrl-doctor watch: 1 open finding; last activity: none in the logs",
+        ]
+
+
+def test_one_look_at_a_run_that_survived_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    append(log, TRACEBACK)
+    append(log, "".join(f"step:{at} - actor/grad_norm:0.2\n" for at in range(1, 40)))
+    os.utime(log, (1e9, 1e9))
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == ("skyrl-doctor watch: no open findings; last activity: step 39")
+
+
+def test_one_look_at_a_run_that_may_survive_its_last_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    append(log, f"step:1 - actor/grad_norm:0.2\n{TRACEBACK}")
+    own = "skyrl-doctor watch: "
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"{own}the run may survive an error that no known failure matches, at {log}:5: KeyError: 'gold'",
+        f"{own}no open findings; last activity: step 1",
+    ]
+    append(tmp_path / "training_complete.flag", "")
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"{own}the run ended with an error that no known failure matches, at {log}:5: KeyError: 'gold'",
+        f"{own}1 open finding; last activity: step 1",
+    ]
 
 
 def test_one_look_prints_each_finding_once_and_since_which_step(
