@@ -143,16 +143,14 @@ def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
     from skyrl_doctor.cli.step_faults import step_fault_lines
-    from skyrl_doctor.logs.show import job_title, text
+    from skyrl_doctor.logs.show import job_title, read_as_one, text
     from skyrl_doctor.watch.past_steps import StepFigures
 
     width = min(columns(), WIDEST)
     if not is_one:
         yield from job_title(one.job.slurm_id, one.job.read, width)
     if not one.job.slurm_id and len(one.job.read) > 1:
-        yield f"These {len(one.job.read)} files name no Slurm job: they are read as the logs of one run."
-        yield "If they are of several runs, diagnose each by itself."
-        yield ""
+        yield from read_as_one(one.job.read, named=not is_one, width=width)
     figures = StepFigures() if one.diagnosis.root else one.figures
     yield from step_fault_lines(figures, redact, width)
     yield from text(

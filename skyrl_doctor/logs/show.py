@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -191,11 +192,22 @@ def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
 def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     """The title of one of several jobs, with its files."""
     name = f"Slurm job {slurm_id}" if slurm_id else "A run without a Slurm job id"
+    yield f"== {name} =="
+    yield from _files(files, "", width)
+    yield ""
+
+
+def read_as_one(files: Sequence[str], *, named: bool, width: int = WIDTH) -> Iterator[str]:
+    """That the files are read as one run, and how to read one alone. `named`: a title above has their names."""
+    yield from ["Read as one run."] if named else _files(files, "Read as one run: ", width)
+    yield f"For one alone: skyrl-doctor diagnose {shlex.quote(encodable(plain(files[0])))}"
+    yield ""
+
+
+def _files(files: Sequence[str], before: str, width: int) -> list[str]:
     listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
     more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
-    yield f"== {name} =="
-    yield from textwrap.wrap(f"{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
-    yield ""
+    return textwrap.wrap(f"{before}{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
 
 
 def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:
@@ -348,9 +360,14 @@ def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[
     if cascades:
         yield "Consequences, not the cause:"
         for hit in cascades[:MAX_LISTED]:
-            entry = f"{hit.failure.slug}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
+            entry = f"{hit.failure.name}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             yield from textwrap.wrap(
-                entry, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+                entry,
+                width,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
             )
 
 

@@ -216,14 +216,20 @@ def test_the_log_of_a_watch_is_no_log_of_the_run(tmp_path: Path) -> None:
     assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"), str(tmp_path / "watch.log"))
 
 
-def test_files_without_a_job_are_said_to_be_read_as_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("a.log", "b.log"):
-        (tmp_path / name).write_text("No available worker slots\n", encoding="utf-8")
-    assert dispatch(["diagnose", str(tmp_path)]) == 1
+def test_files_without_a_job_are_read_as_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.log", "b c.log"):
+        Path(name).write_text("No available worker slots\n", encoding="utf-8")
+    assert dispatch(["diagnose", "a.log", "b c.log"]) == 1
     assert capsys.readouterr().out.startswith(
-        "These 2 files name no Slurm job: they are read as the logs of one run.\n"
-        "If they are of several runs, diagnose each by itself.\n\n"
+        "Read as one run: a.log, b c.log\nFor one alone: skyrl-doctor diagnose a.log\n\nRUN005 no-worker-slots: "
     )
+    Path("slurm-4711.out").write_text("fine\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b c.log", "slurm-4711.out"]) == 1
+    shown = capsys.readouterr().out
+    assert "Read as one run" not in shown
 
 
 @pytest.mark.parametrize(("line", "has_slurm"), [("srun: job 4711 has been allocated resources\n", True), ("", False)])
