@@ -105,7 +105,7 @@ SIGNATURES = (
         versions="verl, SkyRL, prime-rl",
     ),
     Signature(
-        pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
+        pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Gg]radient accumulation steps: 0 has to be greater|Either train_batch_size or train_micro_batch_size_per_gpu needs to be provided|needs to be a round multiple of the number of processes|requires at least 2 generations per prompt|length divisible by chunks, but got|must be >= k_partitions|number of items:\[\d+\] < k_partitions|adjust batch_size to be a multiple of|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
         sample="AssertionError: normalized ppo_mini_batch_size 0 should be larger than 0",
         explain=CAUSE,
         remedy="The line names the sizes. A size of 0 was rounded down: a batch is smaller than the number of GPUs that share it.",
