@@ -10,9 +10,9 @@ One NaN in the update spreads to all weights. Every later step and checkpoint is
 without an error.
 
 ## How to fix
-Go back to the last checkpoint with a lower learning rate, or clip the gradient. If the first step is bad already,
-look at the precision and at the log-probabilities of the engine: `skyrl-train` leaves rollouts with NaN
-log-probabilities out.
+Resume from a checkpoint before the first bad step: later ones may hold NaN too. Lower the learning rate, or clip the
+gradient. The finding names the step. If the first step is bad already, look at the precision and at the
+log-probabilities of the engine: `skyrl-train` leaves rollouts with NaN log-probabilities out.
 
 ## Example
     Grad. Norm is nan for 2 steps in a row; expected finite numbers
@@ -20,7 +20,7 @@ log-probabilities out.
 
 from skyrl_doctor.core.signature import Signature
 
-LOWER = "Go back to the last checkpoint with a lower learning rate, or clip the gradient. In the first step: compare the precision (bf16 instead of fp16) and the model's files with one that works."
+LOWER = "Resume from a checkpoint before the first step whose figures are NaN: later ones may hold NaN too. Lower the learning rate, or clip the gradient. In the first step: compare the precision (bf16 instead of fp16) and the model's files with one that works."
 
 SIGNATURES = (
     Signature(
