@@ -20,7 +20,7 @@ log-probabilities of the engine: `skyrl-train` leaves rollouts with NaN log-prob
 
 from skyrl_doctor.core.signature import Signature
 
-LOWER = "Resume from a checkpoint before the first step whose figures are NaN: later ones may hold NaN too. Lower the learning rate, or clip the gradient. In the first step: compare the precision (bf16 instead of fp16) and the model's files with one that works."
+LOWER = "Resume from a checkpoint before the first step with NaN: later ones may hold NaN too. Lower the learning rate, or clip the gradient. In the first step: compare the precision (bf16 instead of fp16) and the model's files with one that works."
 
 SIGNATURES = (
     Signature(
