@@ -14,7 +14,7 @@ file. verl checks only in the first update that a mini batch divides over the GP
 lost a rollout. A program that is of neither verl nor its recipes may compare the sizes in another way: for it the finding is a warning. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix
-Use the next batch size that divides, which the finding names, or another number of rollouts per prompt.
+Use the batch size that the finding names, for SkyRL also a mini batch near yours, or another number of rollouts per prompt.
 
 ## Example
     AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)
@@ -106,7 +106,7 @@ SIGNATURES = (
         versions="verl, SkyRL, prime-rl",
     ),
     Signature(
-        pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
+        pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Gg]radient accumulation steps: 0 has to be greater|Either train_batch_size or train_micro_batch_size_per_gpu needs to be provided|needs to be a round multiple of the number of processes|requires at least 2 generations per prompt|length divisible by chunks, but got|must be >= k_partitions|number of items:\[\d+\] < k_partitions|adjust batch_size to be a multiple of|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
         sample="AssertionError: normalized ppo_mini_batch_size 0 should be larger than 0",
         explain=CAUSE,
         remedy="The line names the sizes. A size of 0 was rounded down: a batch is smaller than the number of GPUs that share it.",

@@ -20,6 +20,13 @@ from skyrl_doctor.core.signature import Signature
 
 BEFORE = "{framework:`skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key.|}"
 
+TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|Trainer|LLM|Accelerator)"
+"""Names of classes that take the settings of a run."""
+CONFIGURATIONS = r"vllm/(?:config/\w{1,40}|config|engine/arg_utils)|sglang/srt/server_args|transformers/(?:training_args\w{0,20}|integrations/deepspeed)|trl/(?:\w{1,40}/){1,3}\w{1,40}_config|accelerate/(?:utils/dataclasses|commands/(?:config/)?\w{1,40}|utils/launch)|deepspeed/runtime/(?:zero/)?config|verl/(?:utils/config|workers/config/\w{1,40}|trainer/config/\w{1,40})|openrlhf/cli/\w{1,40}|skyrl\w{0,10}/(?:\w{1,40}/){0,3}config(?:/\w{1,40})?|prime_rl/(?:\w{1,40}/){0,3}configs?(?:/\w{1,40})?|llamafactory/hparams/\w{1,40}|swift/(?:\w{1,40}/){1,3}argument/\w{1,40}"
+"""Files of programs that read and check settings and do nothing else."""
+HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
+CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized options?: |Required options? )"
+
 SIGNATURES = (
     Signature(
         pattern=r"Could not override '(?P<key>[^'\n]{1,200})'",
@@ -124,5 +131,91 @@ SIGNATURES = (
         remedy="Change the arguments that the message names.",
         versions="transformers, trl, ms-swift, LLaMA-Factory",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )ValueError: (?P<why>\S[^\n]{3,300})",
+        near=r"(?:transformers/trainer|trl/(?:\w{1,40}/){1,3}\w{1,40}_trainer)\.py\", line \d{1,5}, in __init__\b",
+        within=3,
+        sample="ValueError: The train_dataset does not implement __len__, max_steps has to be specified.",
+        explain="the trainer refused its arguments when it was made: {why}",
+        remedy="Change the arguments that the message names, or the data, model and arguments that do not go together.",
+        versions="transformers, trl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bFileNotFoundError: The passed configuration file `(?P<file>[^`\n]{1,300})` does not exist",
+        sample="FileNotFoundError: The passed configuration file `conf/four_gpus.yaml` does not exist. Please pass an existing file to `accelerate launch`",
+        explain="accelerate does not find its configuration file `{file}`",
+        remedy="Correct `--config_file`: a relative path counts from the directory in which the job runs. `accelerate config --config_file FILE` writes one.",
+        versions="accelerate",
+    ),
+    Signature(
+        pattern=r"\bThe config file at (?P<file>\S{1,300}) had unknown keys \((?P<keys>[^()\n]{1,300})\)",
+        sample="ValueError: The config file at /home/u17/two.yaml had unknown keys (['main_training_tp_size']), please try upgrading your `accelerate` version or fix (and potentially remove) these keys from your config file.",
+        explain="accelerate refuses `{file}`: it does not know {keys}",
+        remedy="Remove these keys from the file, or install the version of accelerate that wrote it (`accelerate config` writes a new file for the installed one).",
+        versions="accelerate",
+    ),
+    Signature(
+        pattern=rf"{HYDRA_REFUSES}|^\W{{2,4}}{CLICK_REFUSES}|^Error: {CLICK_REFUSES}",
+        sample="Could not append to config. An item is already at 'trainer.logger'.",
+        explain="the program refused an argument or an override of its command line",
+        remedy="`+key=…` adds a key that is not there, `++key=…` adds or changes it, `key=…` only changes it. Compare the name with `--help` of the installed version.",
+        versions="hydra, click, typer, tyro",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bomegaconf\.errors\.\w{3,40}: (?P<why>\S[^\n]{3,300})|\bhydra\.errors\.(?:ConfigCompositionException|MissingConfigException|OverrideParseException|HydraException): (?P<other>\S[^\n]{3,300})|\bError locating target '(?P<target>[^'\n]{1,200})'",
+        sample="omegaconf.errors.UnsupportedInterpolationType: Unsupported interpolation type oc.nope",
+        explain="Hydra or OmegaConf refused the configuration: {why}",
+        remedy=f"The line `full_key` below names the key. {BEFORE}",
+        versions="hydra, omegaconf",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"\bTypeError[:(] ?['\"]?(?P<model>{TAKES_SETTINGS})\.__init__\(\) got an unexpected keyword argument '(?P<key>\w{{1,120}})'",
+        sample="TypeError: TrainingArguments.__init__() got an unexpected keyword argument 'evaluation_strategy'",
+        explain="the installed version of `{model}` has no setting `{key}`",
+        remedy="Compare it with the documentation of the installed release: `{key}` was renamed or removed, or is newer than the release (`evaluation_strategy` is `eval_strategy` since transformers 4.46). Change the setting, or install the release that the code was written for.",
+        versions="transformers, trl, peft, vllm, verl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bTypeError: __init__\(\) got an unexpected keyword argument '(?P<key>\w{1,120})'",
+        near=rf"\b{TAKES_SETTINGS}\(",
+        within=4,
+        sample="TypeError: __init__() got an unexpected keyword argument 'evaluation_strategy'",
+        explain="the installed version has no setting `{key}`",
+        remedy="Compare it with the documentation of the installed release: `{key}` was renamed or removed, or is newer than the release.",
+        versions="transformers, trl, peft, vllm",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b(?:yaml\.(?:scanner|parser|composer|constructor)\.\w{4,20}Error|(?:tomllib|tomli|toml)\.(?:\w{1,20}\.)?T(?:OML|oml)DecodeError): (?P<why>\S[^\n]{3,300})",
+        near=r"[Cc]onf|\b[Ss]ettings?\b|\bhydra\b",
+        within=12,
+        sample="yaml.scanner.ScannerError: mapping values are not allowed here",
+        explain="a configuration file cannot be read: {why}",
+        remedy="Correct the file at the line that the error names: an indentation, a missing quote, or a tab instead of blanks.",
+        versions="pyyaml, tomllib",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )(?:\w{1,40}\.){0,6}(?:Value|Assertion|DeepSpeedConfig)Error: (?P<why>\S[^\n]{3,300})",
+        near=rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS})\.py\", line \d{{1,5}}, in ",
+        within=4,
+        unless=r"\bonly (?:be used|supported|available) (?:on|with|for) \w{2,10} (?:devices?|GPUs?|platforms?)|\bnot (?:installed|available)\b",
+        sample="ValueError: Could not find the transformer layer class QwenLayer in the model.",
+        explain="the program refused its settings when it read them: {why}",
+        remedy="Change the settings that the message names.",
+        versions="transformers, trl, accelerate, deepspeed, vllm, sglang, verl, OpenRLHF",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bPlease correct the following DeepSpeed config values that mismatch\b|\bExpected a string path to an existing deepspeed config\b|\bFound `(?:optimizer|scheduler)` configured in the DeepSpeed config\b|\bDeepSpeedConfig: \w{1,40} is not defined\b",
+        sample="ValueError: Please correct the following DeepSpeed config values that mismatch TrainingArguments values:",
+        explain="DeepSpeed's configuration is not found, lacks a value or contradicts the arguments of the trainer",
+        remedy='Set the values that the message names to `"auto"` in the DeepSpeed file, so that the trainer fills them in. A path must exist in the directory in which the job starts.',
+        versions="deepspeed, transformers, accelerate",
     ),
 )

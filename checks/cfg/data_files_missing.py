@@ -83,6 +83,13 @@ SIGNATURES = (
         versions="datasets",
     ),
     Signature(
+        pattern=r"\bFileNotFoundError: Directory (?P<file>\S{1,300}) (?:not found|is neither a `?Dataset`? directory nor a )",
+        sample="FileNotFoundError: Directory /data/gsm8k/train not found",
+        explain=ABSENT,
+        remedy="`load_from_disk` opens the directory that `save_to_disk` wrote, with `dataset_info.json` in it. Correct the path; it is opened on the node of the job, and a relative one counts from the directory in which the job runs.",
+        versions="datasets",
+    ),
+    Signature(
         pattern=r"\bAssertionError: (?P<which>Train|Validation) dataloader is empty!",
         sample="AssertionError: Train dataloader is empty!",
         explain="the data files hold fewer rows than one batch takes, or the filter left out too many",

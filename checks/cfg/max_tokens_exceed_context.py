@@ -112,7 +112,7 @@ SIGNATURES = (
         versions="sglang, litellm",
     ),
     Signature(
-        pattern=r"Prompt length \d+ is longer than \d+|Error: Input length of input_ids is \d+, but `max_length` is set to \d|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got (?:-\d|0\b)|is too long to fit into the model|prompt is too long: \d+ tokens > \d",
+        pattern=r"exceeds the maximum allowed length \(\d|provide prompt token ids of length at most \d|\bmax_tokens is too large: \d|Prompt length \d+ is longer than \d+|Error: Input length of input_ids is \d+, but `max_length` is set to \d|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got (?:-\d|0\b)|is too long to fit into the model|prompt is too long: \d+ tokens > \d",
         sample="RuntimeError: Prompt length 2310 is longer than 1024.",
         explain="a prompt is longer than its limit, or leaves no room for an answer",
         remedy=SHORTER,

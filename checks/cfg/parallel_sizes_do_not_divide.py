@@ -35,6 +35,9 @@ CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
 DIVIDE = "Change the tensor, pipeline or context parallel size. Their product has to divide the number of GPUs."
 
+PARALLEL = r"[^\n]{0,30}(?:\b(?:tp|cp|dcp|ep|pp|sp|TP|CP|EP|SP|DCP|vp|tensor|pipeline|context|expert|ulysses|[\w]{0,30}_(?:tp|cp|ep|pp|sp|parallel))[ _-]?(?:size|parallel|world|degree|model|sequence)|number of nodes)"
+"""Names of parallel sizes."""
+
 SIGNATURES = (
     Signature(
         pattern=r"[Tt]otal number of attention heads \((?P<heads>\d+)\) must be divisible by tensor parallel size \((?P<size>\d+)\)",
@@ -83,6 +86,13 @@ SIGNATURES = (
         remedy="Choose a tensor parallel size that divides the attention heads, the key-value heads and the hidden sizes of the model's config.json (`{key:rollout.tensor_parallel_size}`).",
         versions="vllm, sglang, megatron",
         keys=("rollout.tensor_parallel_size",),
+    ),
+    Signature(
+        pattern=rf"\b(?:heads|experts|\w{{0,40}}_heads|\w{{0,40}}_experts|layers|tp_size|\w{{0,20}}per_node|vocab_size|num_\w{{1,40}}|[Ss]equence length)\b[^\n]{{0,40}}\bdivisible by {PARALLEL}|\b[Dd]ata parallel size \(\d+\) must be divisible by|\b[Ww]orld size \(\d+\) must be divisible by|\bmust divide world size\b|Invalid parallel dims: |\btotal[_ ]size \(\d+\) does not match num_processes|\binvalid tensor parallel size \d",
+        sample="AssertionError: num_heads (14) must be divisible by ulysses sequence size(4)",
+        explain="a parallel size does not divide the GPUs, or the heads, layers or experts of the model",
+        remedy=DIVIDE,
+        versions="torchtitan, accelerate, verl, vllm, prime-rl",
     ),
 )
 

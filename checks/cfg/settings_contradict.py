@@ -82,6 +82,13 @@ SIGNATURES = (
         remedy="Change the setting that the line names; `skyrl-doctor preflight FILE` names it with its line (CFG012).",
         versions="verl",
     ),
+    Signature(
+        pattern=r"\brequires you to execute the (?:configuration|model\w{0,10}|tokenizer|dataset script) file in that repo\b|\bcontains custom code which must be executed to correctly load\b",
+        sample="ValueError: The repository for org/name contains custom code which must be executed to correctly load the model.",
+        explain="the model has code of its own, and the run does not allow it",
+        remedy="Read that code first. Then set `trust_remote_code=True` (vLLM: `--trust-remote-code`; verl: `actor_rollout_ref.model.trust_remote_code=True`), in all programs of the run.",
+        versions="transformers, vllm",
+    ),
 )
 
 

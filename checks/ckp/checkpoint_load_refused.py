@@ -1,8 +1,8 @@
-"""torch refuses to load a checkpoint: it holds more than tensors, or is of another model.
+"""torch refuses to load a checkpoint: it is damaged, holds more than tensors, or is of another model.
 
 ## What it does
 Finds torch's error "Weights only load failed" and names the class that it refused. Finds "size mismatch for" and "Error(s) in
-loading state_dict", and names the weight with both shapes.
+loading state_dict", and names the weight with both shapes. Finds checkpoints that are damaged.
 
 ## Why it breaks training
 Since torch 2.6, `torch.load` reads only tensors and plain data by default. A checkpoint with the state of
@@ -65,5 +65,44 @@ SIGNATURES = (
         explain="torch refuses this checkpoint: it holds an object of `{name}`",
         remedy="If you wrote the file yourself: set `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1` for this run, or call `torch.serialization.add_safe_globals([{name}])` before it is loaded.",
         versions="torch >= 2.4",
+    ),
+    Signature(
+        pattern=r"\bPytorchStreamReader failed (?:reading|locating|finding)|\bunexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted|\bstorage has wrong byte size: expected|\bUnpicklingError: pickle data was truncated",
+        sample="RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
+        explain="a file of the checkpoint is damaged or incomplete: it was not written to its end, or copied or downloaded in part",
+        remedy="Resume from the checkpoint before it, or copy or download the file again. If the run wrote it: was it ended while it saved, or was the disk full?",
+        versions="torch",
+        refines=("ENV010",),
+    ),
+    Signature(
+        pattern=r"(?:UnpicklingError: invalid load key, '(?!v')|\bEOFError: Ran out of input)",
+        near=r"torch/serialization\.py|torch\.load\(",
+        within=8,
+        sample="_pickle.UnpicklingError: invalid load key, '\\x0a'.",
+        explain="a file that torch reads as a checkpoint is empty, damaged or of another format",
+        remedy="Compare its size (`ls -l`) with the original, and copy or download it again. A file of text is an error page or a git-lfs pointer.",
+        versions="torch",
+        refines=("ENV010",),
+    ),
+    Signature(
+        pattern=r"\bAttempting to deserialize object on \w{2,10} device \d{1,4} but torch\.\w{2,10}\.device_count\(\) is \d",
+        sample="RuntimeError: Attempting to deserialize object on CUDA device 3 but torch.cuda.device_count() is 1. Please use torch.load with map_location to map your storages to an existing device.",
+        explain="the checkpoint was saved from a GPU with a number that this process does not have",
+        remedy='Load it with `torch.load(FILE, map_location="cpu")`, or start the run on as many GPUs as the one that saved it.',
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bMissing key in checkpoint state_dict: |\bloaded state dict (?:contains a parameter group that|has a different number of parameter groups)",
+        sample="ValueError: loaded state dict contains a parameter group that doesn't match the size of optimizer's group",
+        explain="the checkpoint is of another model or another optimizer than this run builds",
+        remedy="Start with the model, the adapter and the optimizer of the run that wrote the checkpoint. To keep the weights only, load them without the optimizer's state.",
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bDue to a serious vulnerability issue in `torch\.load`",
+        sample="ValueError: Due to a serious vulnerability issue in `torch.load`, even with `weights_only=True`, we now require users to upgrade torch to at least v2.6 in order to use the function.",
+        explain="transformers refuses to read a `.bin` or `.pt` file with a torch older than 2.6",
+        remedy="Update torch to 2.6 or newer, or use the model's or checkpoint's safetensors files.",
+        versions="transformers",
     ),
 )

@@ -59,7 +59,7 @@ SIGNATURES = (
         unless_above=NO_DISK_ABOVE,
     ),
     Signature(
-        pattern=r"\bDisk quota exceeded\b|\bFilesystemQuotaExceeded\b|\[Errno 122\]",
+        pattern=r"\bDisk quota exceeded\b|\bFilesystemQuotaExceeded\b|\bwrite failed, (?:user|group|project) (?:block|file) limit reached|\[Errno 122\]",
         sample="OSError: [Errno 122] Disk quota exceeded: '/home/own/ckpt/global_step_40'",
         explain=QUOTA_CAUSE,
         remedy=QUOTA,
@@ -77,7 +77,7 @@ SIGNATURES = (
         unless_above=NO_DISK_ABOVE,
     ),
     Signature(
-        pattern=r"\bStorageFull\b|\[Errno 28\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
+        pattern=r"\bStorageFull\b|\[Errno 28\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes|\b\d{1,15} requested and \d{1,15} written\b|\bOutOfDiskError\b|\bEXT4-fs\b.{0,160}\bwith error 28\b",
         sample="RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
         explain=CAUSE,
         remedy=SPACE,

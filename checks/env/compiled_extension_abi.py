@@ -97,6 +97,22 @@ SIGNATURES = (
         remedy=REBUILD,
         versions="vllm, flash-attn",
     ),
+    Signature(
+        pattern=r"\bInstalled CUDA version \S{1,20} does not match the version torch was compiled with\b|\bThe detected CUDA version \(\S{1,20}\) mismatches the version that was used to compile\b",
+        sample="RuntimeError: The detected CUDA version (11.8) mismatches the version that was used to compile",
+        explain="the CUDA toolkit of this node is of another version than torch's, so extensions for torch cannot be compiled",
+        remedy="Load the CUDA toolkit of torch's version (`python -c 'import torch; print(torch.version.cuda)'`) and set `CUDA_HOME` to it, or install torch for the toolkit that is there. DeepSpeed: `DS_SKIP_CUDA_CHECK=1` if only the minor version differs.",
+        versions="deepspeed, torch",
+        unless=r"\baccepting this combination\b",
+    ),
+    Signature(
+        pattern=r"\bCould not load library lib[\w+-]{1,40}\.so[\w.]{0,20}\b|\bCUDA Setup failed despite (?:GPU|CUDA) being available",
+        sample="RuntimeError: Could not load library libcudnn_cnn_infer.so.8. Error: libnvrtc.so: cannot open shared object file: No such file or directory",
+        explain="a library of CUDA that a package was built for is missing or of another version",
+        remedy="Install the package's build for the CUDA of torch (`python -c 'import torch; print(torch.version.cuda)'`), and remove directories of other CUDA versions from `LD_LIBRARY_PATH`.",
+        versions="torch, bitsandbytes",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

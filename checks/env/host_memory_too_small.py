@@ -94,14 +94,14 @@ SIGNATURES = (
         refines=("MEM001", "MEM002", "MEM006"),
     ),
     Signature(
-        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\b[Rr]eason['\"]?: {0,12}['\"]?OOMKilled\b|\(OOMKilled\)| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
+        pattern=r"\btasks? [\d,\-\[\]]{1,40}: Out Of Memory|\bRun time [\d:-]{4,16}, OUT_OF_MEMORY\b|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\b[Rr]eason['\"]?: {0,12}['\"]?OOMKilled\b|\(OOMKilled\)| \d{1,3}/\d{1,3} {1,20}OOMKilled\b",
         sample="srun: error: gpu07: task 0: Out Of Memory",
         explain=CAUSE,
         remedy=MORE,
         versions="slurm",
     ),
     Signature(
-        pattern=r"Out of memory: Killed process \d+|invoked oom-killer|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
+        pattern=r"Out of memory: Kill(?:ed)? process \d+|\bKilled process \d{1,9} \(.{1,60}?\)[^\n]{0,40} total-vm:|\bsystemd-oomd killed \d|\bearlyoom\b.{0,40}sending SIG(?:TERM|KILL) to process|invoked oom-killer|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
         sample="kernel: Out of memory: Killed process 81234 (ray::WorkerDict) total-vm:98342100kB, anon-rss:61234000kB",
         explain=CAUSE,
         remedy=MORE,
@@ -157,6 +157,14 @@ SIGNATURES = (
         remedy=f"{ASK_SLURM}{MORE}",
         versions="torchrun",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bconfigured object store size \([^()\n]{1,40}\) exceeds /dev/shm size",
+        sample="ValueError: The configured object store size (80.0 GB) exceeds /dev/shm size (0.064 GB). This will harm performance.",
+        explain="Ray's object store is larger than `/dev/shm`, which holds it",
+        remedy="`df -h /dev/shm` shows its size. In a container give it more (`--shm-size`, `--ipc=host`), or lower `object_store_memory` of `ray.init` or `--object-store-memory` of `ray start`.",
+        versions="ray",
+        unless=r"\bWARN",
     ),
 )
 

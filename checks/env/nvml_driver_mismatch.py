@@ -48,7 +48,7 @@ SIGNATURES = (
         versions="nvidia driver",
     ),
     Signature(
-        pattern=r"forward compatibility was attempted on non supported HW|\bcudaErrorCompatNotSupportedOnDevice\b|\bError 80[34]: (?:system has unsupported display driver|forward compat)",
+        pattern=r"forward compatibility was attempted on non supported HW|\bcudaErrorCompatNotSupportedOnDevice\b|\bCUDA initialization failure with error: 80[34]\b|\bcudaErrorSystemDriverMismatch\b|\bCUDA_ERROR_SYSTEM_DRIVER_MISMATCH\b|\b(?:Error 80[34]|CUDA error): (?:system has unsupported display driver|forward compat)",
         sample="RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non supported HW",
         explain="a copy of libcuda does not fit the loaded driver: the image's cuda/compat directory, or an updated driver",
         remedy="Remove `cuda/compat` from `LD_LIBRARY_PATH` (or use an image with a CUDA no newer than the driver). If the host fails too, the node needs a reboot.",
@@ -56,7 +56,7 @@ SIGNATURES = (
         refines=("GPU002",),
     ),
     Signature(
-        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
+        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b|\bNCCL WARN CUDA Driver version found is \d{4,6}\. Minimum requirement",
         sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
         explain=TOO_OLD,
         remedy=NEWER,

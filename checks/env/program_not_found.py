@@ -59,4 +59,20 @@ SIGNATURES = (
         remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
         versions="flashinfer",
     ),
+    Signature(
+        pattern=r"(?:^|[\s:])(?P<program>docker|apptainer|singularity|enroot|buildah|skopeo): (?:command )?not found\s*$|\bFileNotFoundError: [^\n]{0,40}No such file or directory: '(?P<other>docker|apptainer|singularity|enroot|buildah|skopeo)'",
+        sample="/var/spool/slurmd/job4711/slurm_script: line 9: apptainer: command not found",
+        explain="a program that starts containers is not installed on this node, or its module is not loaded",
+        remedy="Load its module in the job script (`module avail apptainer`), or use nodes that have it. In a container, the host's container programs are not there.",
+        versions="bash, dash, python",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root",
+        sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
+        explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
+        remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
+        versions="deepspeed, torch",
+        last_resort=True,
+    ),
 )

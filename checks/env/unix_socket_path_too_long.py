@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
+        pattern=r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\b[Uu]nix socket name exceeded maximum length|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
         sample="Error: unix socket path /net/scratch/jobs/1355700/run/socket/ab12/attach is too long",
         explain=CAUSE,
         remedy=ANY,

@@ -86,7 +86,7 @@ SIGNATURES = (
         versions="wandb, weave",
     ),
     Signature(
-        pattern=r"wandb\.errors.{0,80}do not have permission to access the requested resource",
+        pattern=r"wandb\.errors.{0,80}do not have permission to access the requested resource|\bentity \S{1,80} not found during upsertBucket|wandb\.errors.{0,40}(?:Run initialization has timed out|Unable to connect to server to verify API token|The API key you provided is either invalid or missing)",
         sample="wandb.errors.CommError: It appears that you do not have permission to access the requested resource. Please reach out to the project owner to grant you access.",
         explain="the W&B key of this process has no access to the entity or project",
         remedy="Compare the entity and the project with those of the account (`wandb login --relogin` shows it), or log offline: `export WANDB_MODE=offline`.",

@@ -37,7 +37,7 @@ RESET = "Run the job on another node{slurm: (`--exclude=NODE`)|} and ask the adm
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bError 802: system not yet initialized|\bcudaErrorSystemNotReady\b",
+        pattern=r"\b(?:Error 802|CUDA error|CUDA_ERROR_SYSTEM_NOT_READY): system not yet initialized|\bcudaErrorSystemNotReady\b",
         sample="RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized",
         explain="the node's NVSwitch fabric is not up: nvidia-fabricmanager does not run, or its version is not the driver's",
         remedy="{slurm:Submit again with `--exclude=NODE`|Use another node}. On the node `systemctl status nvidia-fabricmanager` shows the reason; an administrator starts it in the version of the driver.",
@@ -94,14 +94,14 @@ SIGNATURES = (
         versions="nvidia driver",
     ),
     Signature(
-        pattern=r"\buncorrectable (?P<kind>ECC|NVLink) error\b|\bCUDA error: (?P<other>hardware stack) error\b|\bcudaErrorECCUncorrectable\b|\bCUDA_ERROR_ECC_UNCORRECTABLE\b",
+        pattern=r"\buncorrectable (?P<kind>ECC|NVLink) error\b|\bCUDA error: (?P<other>hardware stack) error\b|\bInvalid access of peer GPU memory over nvlink or a hardware error\b|\bcudaErrorContained\b|\bCUDA_ERROR_CONTAINED\b|\bcudaErrorECCUncorrectable\b|\bCUDA_ERROR_ECC_UNCORRECTABLE\b",
         sample="RuntimeError: CUDA error: uncorrectable ECC error encountered",
         explain="a GPU has a memory or link error that it cannot correct: hardware, not your configuration",
         remedy=EXCLUDE,
         versions="cuda",
     ),
     Signature(
-        pattern=r"\b(?:GPU has )?fallen off the bus\b|\bGPU is lost\b|\bNVMLError_GpuIsLost\b|Unable to determine the device handle for (?:gpu|GPU) ?[\w:.]{4,20}: Unknown Error",
+        pattern=r"\b(?:GPU has )?fallen off the bus\b|\bGPU is lost\b|\bNVMLError_GpuIsLost\b|Unable to determine the device handle for (?:gpu|GPU) ?[\w:. ]{4,24}: Unknown Error|\bNVRM: [^\n]{0,60}\b(?:RmInitAdapter|rm_init_adapter) failed",
         sample="Unable to determine the device handle for GPU0000:4F:00.0: Unknown Error",
         explain="the driver cannot reach a GPU any more: hardware, power or heat, not your configuration",
         remedy=EXCLUDE,

@@ -44,7 +44,7 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"CUDA-capable device\(s\) is/are busy or unavailable|all CUDA-capable devices are busy",
+        pattern=r"CUDA-capable device\(s\) is/are busy or unavailable|all CUDA-capable devices are busy|\bexclusive-thread device already in use by a different thread|\bcudaErrorDeviceAlreadyInUse\b",
         sample="RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable",
         explain=CAUSE,
         remedy=OTHERS,

@@ -77,4 +77,12 @@ SIGNATURES = (
         remedy="Use the model without this quantisation, or request a newer GPU.",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"\bFlash ?Attention[ -]?\S{0,4} (?:Backend )?(?:only supports|requires) (?:Ampere|Hopper|Blackwell|Ada|SM)|\bis too old to be supported by the triton GPU compiler|\bCUDA error: invalid device function|\brequires \.target sm_\d{2,3}\w? or higher|\b(?:is|are) only supported on (?:CUDA )?(?:devices (?:with|of) (?:CUDA )?(?:compute )?capability|Ampere|Hopper|Blackwell)|\bno kernel (?:image )?found for sm_\d|Error: [^\n]{0,200}\brequires (?:SM ?\d{2,3}\+|(?:Hopper|Blackwell|Ampere)\b)",
+        sample="RuntimeError: Found Tesla P100 which is too old to be supported by the triton GPU compiler, which is used as the backend.",
+        explain="a kernel or a number format needs another GPU generation than this one",
+        unless=r"\bCannot use FA version\b",
+        remedy="Compare `nvidia-smi --query-gpu=name,compute_cap --format=csv` with the generation that the line names: request such a GPU, or choose another backend or format.",
+        versions="torch, triton, flash-attn, sglang",
+    ),
 )

@@ -39,7 +39,7 @@ REMEDY = f"{COUNT} A node is missing: start `ray start --address=HEAD:6379` ther
 
 SIGNATURES = (
     Signature(
-        pattern=r"Current node has no GPU available|cannot start without GPU",
+        pattern=r"Attempting to start raylet with \d{1,4} GPUs, but CUDA_VISIBLE_DEVICES contains|Current node has no GPU available|don't have enough GPUs available in a current node|cannot start without GPU",
         sample="ValueError: Current node has no GPU available. current_node_resource={'CPU': 16.0}. vLLM engine cannot start without GPU. Make sure you have at least 1 GPU available in a node.",
         explain=CAUSE,
         remedy=REMEDY,

@@ -102,6 +102,19 @@ SIGNATURES = (
         keys=("sandbox.image_archive",),
         versions="skyrl-train",
     ),
+    Signature(
+        pattern=r"\bContainer image \S{1,200} does not exist\b|\btoo many requests to registry\b|\bfailed to resolve reference \S{1,200}: |\bdocker\.errors\.ImageNotFound\b|\bFATAL: {1,8}[^\n]{0,200}(?:docker|oras)://[^\n]{1,300}: (?:UNAUTHORIZED|MANIFEST_UNKNOWN|DENIED|NAME_UNKNOWN|TOOMANYREQUESTS)|/registry/v2/blobs/[^\n]{1,200}(?:i/o timeout|no such host|connection reset by peer|unexpected EOF|context deadline exceeded)|\bDockerPullError: ",
+        sample="FATAL:   Unable to handle docker://x/y:z uri: failed to get checksum for docker://x/y:z: GET https://index.docker.io/v2/x/y/manifests/z: UNAUTHORIZED: authentication required",
+        explain=CAUSE,
+        versions="apptainer, openhands, swe-rex, containerd",
+    ),
+    Signature(
+        pattern=r"\bFATAL: {1,8}[^\n]{0,80}could not open image (?P<image>/\S{1,200}): failed to retrieve path",
+        sample="FATAL:   could not open image /scratch/u/x.sif: failed to retrieve path for /scratch/u/x.sif: lstat /scratch/u/x.sif: no such file or directory",
+        explain="this node does not have the image {image}",
+        remedy="Build or copy the image to a file system that the node mounts (`apptainer pull IMAGE.sif docker://…` on a node with internet), and name that path.",
+        versions="apptainer",
+    ),
 )
 
 TOPIC = Signature(

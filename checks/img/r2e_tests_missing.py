@@ -41,7 +41,7 @@ SIGNATURES = (
         versions="R2E-Gym",
     ),
     Signature(
-        pattern=r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file|/r2e_tests.{0,4}: No such file",
+        pattern=r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file|/r2e_tests\S{0,80}.{0,4}: No such file|\b(?:ba|da)?sh: (?:line \d{1,5}: |\d{1,5}: )?(?:/root|/testbed)?/run_tests\.sh: (?:No such file|not found)",
         sample="mv: cannot stat '/r2e_tests': No such file or directory",
         explain=CAUSE,
         versions="R2E-Gym",

@@ -91,6 +91,13 @@ SIGNATURES = (
         versions="ray, verl",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bNo executable batch size found, reached zero",
+        sample="RuntimeError: No executable batch size found, reached zero.",
+        explain="the update ran out of GPU memory with every batch size down to 1 (`auto_find_batch_size`)",
+        remedy=SMALLER,
+        versions="accelerate, transformers",
+    ),
 )
 
 KEY = "actor.micro_batch_size_per_gpu"

@@ -72,7 +72,7 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try to increase --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
+        pattern=r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try (?:to increase|increasing) --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
         sample="ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (20512). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
         explain=CAUSE,
         remedy="Lower the longest request (`--max-model-len`, SGLang's `--context-length`), or give the cache more of the GPU (vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`), or use more GPUs.",

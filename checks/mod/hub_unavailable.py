@@ -18,7 +18,10 @@ Download once on the login node (`hf download ORG/NAME`), then run the job with 
 
 from skyrl_doctor.core.signature import Signature
 
-HUB = r"https?://(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
+HOSTS = r"(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
+HUB = rf"https?://{HOSTS}"
+DOWNLOADS = r"File \"[^\"\n]{0,300}/(?:huggingface_hub/|datasets/(?:load|utils|inspect|builder)|transformers/utils/hub\.py|torch/hub\.py|clip/clip\.py|open_clip/|modelscope/|nltk/downloader\.py|timm/models/|torchvision/)[^\"\n]{0,100}\", line \d"
+NO_NETWORK = r"(?:Network is unreachable|Name or service not known|Temporary failure in name resolution|No route to host|No address associated with hostname|nodename nor servname|[Cc]onnection timed out|getaddrinfo failed)"
 OFFLINE = "Download the model once{slurm: on the login node|} (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
 UNREACHABLE = "this node cannot reach the hub"
 PROXY = f"{OFFLINE} Use the same `HF_HOME` in both. Where nodes reach the network through a proxy, set `HTTPS_PROXY`."
@@ -30,7 +33,7 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories",
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories|\bis a gated dataset on the Hub\b|^(?:\w{1,40}\.){0,3}HfHubHTTPError: 403 Forbidden: |^Cannot access content at: https://huggingface\.co|\bDisabledRepoError: ",
         unless_above=r"Warning: Unable to fetch remote file due to the following error",  # peft goes on without it at each save
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
         explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
@@ -47,7 +50,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r"\b(?:Invalid user token|Invalid credentials in Authorization header)\b",
+        pattern=r"\b(?:Invalid user token|Invalid credentials in Authorization header|Invalid username or password)\b",
         near=rf"\bhuggingface_hub\b|\bHfHubHTTPError\b|\bhuggingface-cli\b|\bhf auth\b|{HUB}",
         within=30,
         unless=r"\b(?:openai|anthropic|wandb)\.|Error code: 401 - ",
@@ -58,7 +61,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=rf"\b(?P<status>5\d\d) Server Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 5\d\d\b",
+        pattern=rf"\b(?P<status>5\d\d) Server Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 5\d\d\b|\bServer error '5\d\d [^'\n]{{1,60}}' for url '{HUB}",
         sample="huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out for url: https://huggingface.co/api/models/Qwen/Qwen2.5-7B",
         explain="the hub failed to answer: its own fault, not the model's name",
         remedy=f"Try again later. {OFFLINE}",
@@ -66,7 +69,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=rf"\b429 Client Error: .{{1,60}} for (?:url|URL): {HUB}|\bHfHubHTTPError: 429\b|\bWe had to rate limit your IP\b",
+        pattern=rf"\b429 Client Error: .{{1,60}} for (?:url|URL): {HUB}|\bHfHubHTTPError: 429\b|\bClient error '429 [^'\n]{{1,60}}' for url '{HUB}|\bWe had to rate limit your IP\b",
         sample="requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: https://huggingface.co/Qwen/Qwen2.5-7B/resolve/main/config.json",
         explain="the hub limits the requests of this address or account (429)",
         remedy=f"{OFFLINE} Set `HF_TOKEN`: with an account the limit is higher.",
@@ -74,7 +77,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r"\b(?:MaxRetryError|ConnectTimeout): .{0,40}\(?host='(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)'",
+        pattern=rf"\b(?:MaxRetryError|ConnectTimeout): .{{0,40}}\(?host='{HOSTS}'",
         sample="urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /org/name (Caused by ConnectTimeoutError(",
         explain=UNREACHABLE,
         remedy=PROXY,
@@ -90,7 +93,7 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error(?:: |\().{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+        pattern=rf"(?:Error|Timeout): .{{0,60}}host='{HOSTS}', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error(?:: |\().{{0,40}}\(host='{HOSTS}', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{{0,20}}huggingface\.co|Cannot reach https://hf|Error: Couldn't reach (?:'[^'\n]{{1,200}}' on the Hub \(|{HUB})|\bDistant resource does not seem to be on huggingface\.co",
         unless="offline mode is enabled",
         sample="requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded",
         explain=UNREACHABLE,
@@ -110,11 +113,21 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
-        pattern=r"\bThere was a specific connection error when trying to load\b|\bCAS service error\b",
+        pattern=r"\bThere was a specific connection error when trying to load\b|\bCAS (?:service|[Cc]lient) [Ee]rror\b|\bConsistency check failed: file should be of size\b",
         sample="OSError: There was a specific connection error when trying to load Qwen/Qwen2.5-7B:",
         explain="the hub or its storage did not answer a download",
         remedy=PROXY,
         versions="transformers, huggingface_hub",
         last_resort=True,
+    ),
+    Signature(
+        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:URLError|ConnectError|ConnectTimeout|ConnectionError|gaierror|OSError|ReadTimeout|ChunkedEncodingError|IncompleteRead|ProtocolError)\b: [^\n]{{0,300}}(?:{NO_NETWORK}|Connection broken: |IncompleteRead\(|\btimed out)",
+        near=DOWNLOADS,
+        within=40,
+        sample="urllib.error.URLError: <urlopen error [Errno 101] Network is unreachable>",
+        explain="a download of model or data files failed: this node does not reach the server",
+        remedy=PROXY,
+        versions="huggingface_hub, torch, datasets",
+        refines=("MOD003",),
     ),
 )

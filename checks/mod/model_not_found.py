@@ -38,7 +38,7 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json",
+        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json|\bRevision Not Found for url\b|is not a valid git identifier",
         sample="OSError: mistralai/mistral-small-3.2-24b-instruct is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'",
         explain="the model is neither on disk nor on the hub under this name",
         remedy=SPELLING,
@@ -84,21 +84,21 @@ SIGNATURES = (
         versions="huggingface_hub",
     ),
     Signature(
-        pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
+        pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Error: Can't find (?:'adapter_config\.json'|config\.json) at |Error: Can't find weights for \S|\bModel path \S{1,300} is not a directory|Not found: \"\S{1,300}tokenizer\.model\": No such file|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
         sample="OSError: Can't load tokenizer for '/models/qwen'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name.",
         explain="files of the model are missing where the run looks for them",
         remedy=f"{SPELLING} {COPY}",
         versions="transformers, vllm",
     ),
     Signature(
-        pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|Error while deserializing header: ",
+        pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|Error while deserializing header: |\bcould not parse ModelProto from\b|\bUnable to load tokenizer: |\bstate dictionary of the model you are trying to load is corrupted\b",
         sample="safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge",
         explain="a file of the model is damaged, incomplete or of another format",
         remedy=f"{COPY} An adapter's or a checkpoint's directory is not a model: merge or convert it first.",
         versions="transformers, safetensors, vllm",
     ),
     Signature(
-        pattern=r"No such file or directory: '\S{0,200}(?:[Mm]odels?|hub|snapshots)\S{0,200}/(?:config\.json|tokenizer\w{0,20}\.json|model\S{0,40}\.safetensors(?:\.index\.json)?)'",
+        pattern=r"No such file or directory: ['\"]\S{0,200}(?:[Mm]odels?|hub|snapshots)\S{0,200}/(?:config\.json|tokenizer\w{0,20}\.json|model\S{0,40}\.safetensors(?:\.index\.json)?)['\"]",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/models/qwen/config.json'",
         explain=INCOMPLETE,
         remedy=COPY,

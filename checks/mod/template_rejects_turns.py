@@ -39,7 +39,7 @@ SIGNATURES = (
         versions="transformers, vllm",
     ),
     Signature(
-        pattern=r"tokenizer\.chat_template is not set and no template argument was passed|default chat template is no longer allowed, so you must provide",
+        pattern=r"\bdoes not have a chat template\b|\bNo chat template is set for this processor\b|\bhas multiple chat templates with no default specified\b|tokenizer\.chat_template is not set and no template argument was passed|default chat template is no longer allowed, so you must provide",
         sample="ValueError: Cannot use chat template functions because tokenizer.chat_template is not set and no template argument was passed!",
         explain="the model's tokenizer has no chat template",
         remedy="Use the instruct model, or put a `chat_template.jinja` next to its tokenizer.",

@@ -39,7 +39,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"failed to open \d+ locks in /libpod|allocating lock for new (?:container|pod|volume)|no (?:more |free )locks available in libpod",
+        pattern=r"failed to (?:open|create) \d+ locks in /libpod|\ball locks have been allocated\b|\block ID \d{1,9} is too large\b|allocating lock for new (?:container|pod|volume)|no (?:more |free )locks available in libpod",
         sample="Error: failed to open 2048 locks in /libpod_rootless_lock_1000: numerical result out of range",
         explain="Podman's locks are used up or cannot be created; `podman system renumber` frees those of removed containers",
         remedy="As the user who started it (with `sudo` if it was), and while no other Podman runs: remove containers, pods and volumes that are not needed, since each has a lock, then `podman system renumber`. Are all of them needed? Raise `num_locks` in containers.conf, then renumber too.",

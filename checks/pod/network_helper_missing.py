@@ -53,10 +53,18 @@ SIGNATURES = (
         versions="podman 5",
     ),
     Signature(
-        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\(.?/dev/net/tun.?\): No such file|could not find a working conmon binary|default OCI runtime .{1,60} not found""",
+        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\(.?/dev/net/tun.?\): No such file|could not find a working conmon binary|default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
         sample='Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH',
         explain=CAUSE,
         versions="podman 5",
+        unless=r"\bConfigured OCI runtime ",  # a debug line about runtimes that are not used
+    ),
+    Signature(
+        pattern=r"\bcannot open sd-bus: |\bsd-bus (?:add match|call|open): ?[^\n]{0,80}(?:Operation not permitted|No such file|not found|denied)",
+        sample="Error: crun: cannot open sd-bus: No such file or directory: OCI runtime error",
+        explain="Podman asks systemd for the container's cgroup, and this job has no session bus of systemd",
+        remedy="Use `podman --cgroup-manager=cgroupfs`, or set `cgroup_manager` to it under `[engine]` in `~/.config/containers/containers.conf`. `loginctl enable-linger` gives the user a session where the site allows it.",
+        versions="crun",
     ),
 )
 

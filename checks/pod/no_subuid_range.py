@@ -54,7 +54,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|invalid internal status, try resetting .{0,120}: cannot set ?up namespace using .{0,60}new[ug]idmap|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap(?:.{1,3}: should have setuid)?|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: Target process|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
+        pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|invalid internal status, try resetting .{0,120}: cannot set ?up namespace using .{0,60}new[ug]idmap|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap(?:.{1,3}: should have setuid)?|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: (?:Target process|[Cc]ould not set caps|open of|[ug]id range)|\bcannot write [ug]id_map\b|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
         sample="newuidmap: write to uid_map failed: Operation not permitted",
         explain="newuidmap or newgidmap could not map the user's subordinate ids",
         remedy=f"{ASK} If /etc/subuid has the user, the tools lack their setuid bit or are on a file system mounted nosuid.",
@@ -62,7 +62,7 @@ SIGNATURES = (
         refines=("POD001",),
     ),
     Signature(
-        pattern=r"""executable file ['\"`]?new[ug]idmap|new[ug]idmap['\"]?: executable file not found|cannot find newuidmap|not enough (?:unused )?(?:UIDs|GIDs|IDs) available|might not be enough IDs available in the namespace""",
+        pattern=r"""executable file ['\"`]?new[ug]idmap|new[ug]idmap['\"]?: executable file not found|cannot find newuidmap|not enough (?:unused )?(?:UIDs|GIDs|IDs) available|\bnot enough unused IDs in user namespace\b|might not be enough IDs available in the namespace""",
         sample='Error: cannot find newuidmap: exec: "newuidmap": executable file not found in $PATH',
         explain="newuidmap, which maps subordinate ids, is missing, or too few ids are left",
         remedy=f"{TOOLS} {ASK}",
@@ -77,7 +77,7 @@ SIGNATURES = (
         refines=("POD001",),
     ),
     Signature(
-        pattern=r"^cannot clone: (?P<why>[A-Z][\w ]{3,60})|\bunshare\(CLONE_NEWUSER\): (?P<reason>[A-Z][\w ]{3,60})",
+        pattern=r"^cannot clone: (?P<why>[A-Z][\w ]{3,60})|\bunshare\(CLONE_NEWUSER\): (?P<reason>[A-Z][\w ]{3,60})|\bFATA\[\d{4}\] unshare: (?P<cause>[a-z][\w ]{3,60})",
         sample="cannot clone: Operation not permitted",
         explain="this node or the container around it lets the user create no user namespace",
         remedy="On a node, an administrator allows it: `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns` shows what forbids it. Inside a container, the outer one needs `--security-opt seccomp=unconfined` or `--privileged`.",

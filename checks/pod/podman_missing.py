@@ -39,6 +39,13 @@ SIGNATURES = (
         explain=CAUSE,
         versions="bash, dash",
     ),
+    Signature(
+        pattern=r"\bslurmstepd(?:-\S{1,64})?: error: execve\(\): (?:/\S{1,200}/)?podman: No such file or directory",
+        sample="slurmstepd: error: execve(): podman: No such file or directory",
+        explain=CAUSE,
+        versions="slurm",
+        refines=("ENV023",),
+    ),
 )
 
 

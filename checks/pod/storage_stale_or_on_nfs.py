@@ -85,7 +85,7 @@ SIGNATURES = (
         role=Part.CONFIRMATION,
     ),
     Signature(
-        pattern=r"backing file system is unsupported for this graph driver|kernel does not support overlay fs|overlay is not supported",
+        pattern=r"backing file system is unsupported for this graph driver|\bprerequisites for driver not satisfied \(wrong filesystem|\B'overlay' not found as a supported filesystem\b|\bfailed to mount overlay for metacopy check\b|kernel does not support overlay fs|overlay is not supported",
         sample="Error: kernel does not support overlay fs: unable to create kernel-style whiteout: operation not permitted",
         explain=CAUSE,
         versions="podman",

@@ -44,14 +44,14 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer .{0,80}(?:not found|is corrupted|missing)",
+        pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer (?!\S{1,20} weights|.{0,80}uninitialized).{0,80}(?:not found|is corrupted|missing)",
         sample="Error: readlink /tmp/podman-store/overlay/l/ABCDEFGHIJKLMNOP: no such file or directory",
         explain=CAUSE,
         remedy=REPAIR,
         versions="podman",
     ),
     Signature(
-        pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
+        pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: (?:.{1,200}: )?file is not a database|\berror loading storage metadata\b|\bcreating overlay mount to .{1,300}: (?:input/output error|structure needs cleaning)|\b(?:layers|images|containers)\.json: .{0,80}(?:unexpected end of JSON|invalid character)|\blayer in lower level storage driver not accounted for\b",
         sample="Error: loading layer store: parsing overlay-layers/layers.json: unexpected end of JSON input",
         explain=CAUSE,
         remedy=REPAIR,

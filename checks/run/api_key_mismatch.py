@@ -85,6 +85,13 @@ SIGNATURES = (
         explain=SERVER_HAS_ANOTHER_KEY,
         versions="openhands-agent-server",
     ),
+    Signature(
+        pattern=r"\bmodal\.exception\.AuthError\b|\be2b\.exceptions\.AuthenticationException\b|\bDaytonaAuthenticationError\b|\bAPI key or JWT token is required\b",
+        sample="modal.exception.AuthError: Token missing. Could not authenticate client.",
+        explain="the sandbox provider got no key of an account, or refused it",
+        remedy="Set the provider's key in the environment of the job and of Ray's workers: `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`, `E2B_API_KEY`, `DAYTONA_API_KEY`.",
+        versions="modal, e2b, daytona",
+    ),
 )
 
 TOPIC = Signature(

@@ -40,4 +40,11 @@ SIGNATURES = (
         remedy="Start fewer sandboxes at once and retry with a growing pause, or raise the limit of the account.",
         versions="e2b, modal, daytona",
     ),
+    Signature(
+        pattern=r"\bOrganization is suspended: |\bDepleted credits\b|\bgrpclib\.exceptions\.GRPCError: \(<Status\.RESOURCE_EXHAUSTED\b|\breached the limit of running devboxes\b",
+        sample="DaytonaError: Failed to create sandbox: Organization is suspended: Depleted credits",
+        explain="the sandbox provider lets this account start no further sandbox: its credits or one of its limits are used up",
+        remedy="The provider's page shows the credits and the limits of the account. Delete the sandboxes that earlier runs left behind, and start fewer at once.",
+        versions="daytona, modal, runloop",
+    ),
 )

@@ -72,6 +72,12 @@ SIGNATURES = (
         at_least=8,
         fatal=False,
     ),
+    Signature(
+        pattern=r"\bDeploymentStartupError: |\bRuntime did not start within timeout\b|\bPod \S{1,100} exists but failed to become ready\b|\b[Ss]andbox failed to become ready within\b|\bFailed to create sandbox: Function '\w{1,40}' exceeded timeout\b",
+        sample="openhands.core.exceptions.AgentRuntimeDisconnectedError: Pod openhands-runtime-x exists but failed to become ready.",
+        explain=CAUSE,
+        versions="swe-rex, openhands, daytona",
+    ),
 )
 
 TOPIC = Signature(

@@ -21,6 +21,9 @@ from skyrl_doctor.core.signature import Signature
 
 CAUSE = "the sandbox runtime died while the trainer needed it; read its log or `sacct -j JOB --format=State,ExitCode,MaxRSS`"
 
+GONE = "the sandbox of a rollout ended while the agent used it"
+LOOK = "The log of the container has the reason (`docker logs`, `podman logs`, the page of the provider): out of memory (exit status 137), a limit of its life time, or a crash of its server. If all sandboxes end, look at the runtime and its node."
+
 SIGNATURES = (
     Signature(
         pattern=r"skyrl-train job: runtime: the runtime (?:(?:ended with|exited with status) [1-9]|was killed by signal \d)",
@@ -39,5 +42,37 @@ SIGNATURES = (
         sample="skyrl-train job: trainer: the runtime at http://node07:8000 has not answered for 18 s",
         explain=CAUSE,
         versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"\bAgentRuntime(?:Disconnected|NotFound)Error: (?:Container \S{1,200} (?:has exited|not found)|Server (?:process (?:died|not found)|connection lost)|Failed to connect to runtime|Runtime is (?:temporarily unavailable|not responding|paused)|\d{3} error while connecting)",
+        sample="openhands.core.exceptions.AgentRuntimeDisconnectedError: Container openhands-runtime-7f1c has exited.",
+        explain=GONE,
+        remedy=LOOK,
+        versions="openhands",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bAgentRuntimeUnavailableError: Runtime (?:crashed|is unavailable \(status: )|\b[Rr]untime (?:\(ID=[^)]{1,80}\) )?(?:is unavailable|failed) \(status: (?:failed|unknown|crashloopbackoff)\)|\bRuntimeError: Container (?:process terminated|stopped unexpectedly)\b",
+        sample="openhands.core.exceptions.AgentRuntimeUnavailableError: Runtime crashed and is being restarted, potentially due to memory usage. Please try again.",
+        explain=GONE,
+        remedy=LOOK,
+        versions="openhands, swe-rex",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bSandboxTerminatedError\b|\bNotFoundError: Sandbox has already shut down\b|\bThe sandbox was not found: This error is likely due to sandbox timeout\b|\bSandboxNotFoundException\b|\bDaytona\w{0,20}Error: [^\n]{0,80}[Ss]andbox is not running\b",
+        sample="e2b.exceptions.TimeoutException: The sandbox was not found: This error is likely due to sandbox timeout. You can modify the sandbox timeout by passing 'timeout' when starting the sandbox",
+        explain=GONE,
+        remedy="A sandbox of a provider lives for a limited time: raise the timeout with which it is created above the longest rollout, or look at the provider's page for its end.",
+        versions="e2b, modal, daytona",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b409 Client Error[^\n]{1,200}/containers/\S{1,80}/exec: Conflict \([^\n]{0,20}[Cc]ontainer \S{1,100} is not running\b",
+        sample="docker.errors.APIError: 409 Client Error for http+docker://localhost/v1.47/containers/ab/exec: Conflict (container ab is not running)",
+        explain=GONE,
+        remedy=LOOK,
+        versions="docker",
+        last_resort=True,
     ),
 )

@@ -23,7 +23,7 @@ KEYS = ("trainer.save_every_steps",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bDUE TO (?:PREEMPTION|JOB REQUEUE)\b|\b(?:JobState|State)[=:] ?PREEMPTED\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} PREEMPTED {1,30}\d{1,3}:\d|\bthis job is preempted\b",
+        pattern=r"\bDUE TO (?:PREEMPTION|JOB REQUEUE)\b|\b(?:JobState|State)[=:] ?PREEMPTED\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} PREEMPTED {1,30}\d{1,3}:\d|\bthis job is preempted\b|\bRun time [\d:-]{4,16}, PREEMPTED\b|\bpreempted JobId=\d{1,12}\S{0,20} (?:has been|had to be) (?:requeued|killed|cancelled)\b|\bJob (?:\d{1,12} )?has been preempted\b",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO PREEMPTION ***",
         explain=CAUSE,
         remedy=REQUEUE,

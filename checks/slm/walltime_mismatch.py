@@ -57,7 +57,7 @@ SIGNATURES = (
         unless_above=COLLECTIVE,
     ),
     Signature(
-        pattern=r"\bRequested time limit is invalid|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
+        pattern=r"\bRequested time limit is invalid|\bTime limit specification required, but not provided|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
         sample="sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
         explain="the requested time limit is missing or longer than the partition, QOS or account allows; the job did not run",
         remedy="`sinfo -o '%P %l'` prints the limit of each partition and `sacctmgr show qos format=name,maxwall` that of each QOS. Submit with `--time` within it.",

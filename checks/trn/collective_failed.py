@@ -21,7 +21,7 @@ NOT_REACHED = "a rank could not reach another one at {address}: {why}"
 REACH = "Connection refused: that rank died first, and its own log has the reason. No route, an abort or a time-out: the address is of an interface that the other node does not reach, or a firewall closes its ports. Set `NCCL_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`). An address that begins with `fe80:` reaches one link only: set `NCCL_SOCKET_FAMILY=AF_INET`."
 ADDRESS = r"(?P<address>\S{3,80}?)(?:<\d{1,5}>)?"
 REFUSED = r"(?:failed ?:|failed with error|returned(?: \d{1,4}\()?) ?(?P<why>[A-Z][\w ]{3,60})"
-NOT_CONNECTED = r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b"
+NOT_CONNECTED = r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b|\bThe connection to the C10d store has failed\b"
 RENDEZVOUS = "a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached"
 MEET = "`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`)."
 WARNED = r"\[W\d{0,12}[: ]"
@@ -47,7 +47,7 @@ SIGNATURES = (
         refines=("TRN009",),
     ),
     Signature(
-        pattern=r"\bBootstrap Root : (?:rank (?P<rank>\d{1,6}) of (?P<of>\d{1,6}) ranks has already checked in|mismatch in rank count from procs (?P<one>\d{1,6}) : (?P<other>\d{1,6}))",
+        pattern=r"\bBootstrap Root : (?:rank (?P<rank>\d{1,6}) of (?P<of>\d{1,6}) ranks has already checked in|mismatch in (?:rank count|info) from procs,?(?: nranks)? (?P<one>\d{1,6}) (?::|vs) (?P<other>\d{1,6}))",
         sample="gpu07:8569:8835 [0] bootstrap.cc:131 NCCL WARN Bootstrap Root : rank 1 of 8 ranks has already checked in",
         explain="the processes disagree about their ranks: two have the same rank, or they expect different numbers of ranks",
         remedy="Compare `RANK`, `WORLD_SIZE` and `MASTER_PORT` of all processes: the launcher's number of nodes and of processes on each must be that of the job, and no older run may use the same port.",
@@ -103,7 +103,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bncclInternalError\b|\bNCCL error(?::| in: [^\n]{1,200},) internal error\b",
+        pattern=r"\bncclInternalError\b|\bNCCL error(?::| in: [^\n]{1,200},) internal error\b|\bNCCL Error 3: internal error\b",
         sample="ncclInternalError: Internal check failed.",
         explain="an internal check of NCCL failed: mostly ranks with different NCCL versions, or a topology that it cannot read",
         remedy="Compare `python -c 'import torch; print(torch.cuda.nccl.version())'` on all nodes, and run once with `NCCL_DEBUG=WARN`: the line before the error names the check.",
@@ -143,6 +143,88 @@ SIGNATURES = (
         explain="InfiniBand's call of {call}() failed",
         remedy="Cannot allocate memory: raise the limit of locked memory (`ulimit -l unlimited` on all nodes and in the container). Otherwise compare `ibv_devinfo` on the nodes; `NCCL_IB_DISABLE=1` shows whether InfiniBand is at fault.",
         versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN C(?:uda|UDA) failure (?:\d{1,5} )?'(?P<why>[^'\n]{3,120})'",
+        sample="gpu07:3211:3377 [1] include/alloc.h:102 NCCL WARN Cuda failure 1 'invalid argument'",
+        explain="a CUDA call of NCCL failed: {why}",
+        remedy="An error of a kernel that ran before shows here too: run once with `CUDA_LAUNCH_BLOCKING=1`. Invalid argument or an operation that is not supported: compare the driver, CUDA and NCCL (`python -c 'import torch; print(torch.version.cuda, torch.cuda.nccl.version())'`, `nvidia-smi`); `NCCL_CUMEM_ENABLE=0` and `NCCL_NVLS_ENABLE=0` turn newer features off.",
+        versions="nccl",
+        unless="out of memory",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN (?:Bootstrap : no socket interface found|NET/Socket : (?:no|No usable listening) interface found|NET/IB : No IP interface found)",
+        sample="gpu07:3211:3377 [0] bootstrap.cc:107 NCCL WARN Bootstrap : no socket interface found",
+        explain="NCCL found no network interface that it may use",
+        remedy="`ip -br addr` lists the interfaces of the node: `NCCL_SOCKET_IFNAME` must name one of them on every node, or be unset.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN (?:Mismatched NCCL version detected|NCCL version mismatch with remote peer)\b",
+        sample="gpu07:3211:3377 [0] init.cc:700 NCCL WARN Mismatched NCCL version detected : rank 1 version 22304 rank 0 version 22705",
+        explain="the ranks run different versions of NCCL",
+        remedy="Compare `python -c 'import torch; print(torch.cuda.nccl.version())'` on all nodes, and what `LD_LIBRARY_PATH` and `LD_PRELOAD` name there: all ranks need one environment.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN NET/IB ?: ?(?:Got completion (?:from peer (?P<address>\S{3,80}?)(?:<\d{1,5}>)? )?with (?:status|error)[= ](?P<why>\w{1,40})|\S{1,60} async fatal event\b)|\bmlx5: \S{1,80}: got completion with error:",
+        sample="gpu07:3211:3377 [0] transport/net_ib.cc:2040 NCCL WARN NET/IB: Got completion from peer 10.0.0.8<41000> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) vendor_err=129 (Recv) hca mlx5_0",
+        explain="a transfer over InfiniBand failed",
+        remedy="Look first for a rank that failed before: the others lose their connection to it. Status 12 (retry exceeded): the other node is not reached; compare `ibv_devinfo` and `ibstat` on the nodes, and on RoCE `NCCL_IB_GID_INDEX`. `NCCL_IB_DISABLE=1` shows whether InfiniBand is at fault.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN (?:NET/Socket : peer \S{1,80} m|M)essage truncated : receiv(?:ed|ing) (?P<got>\d{1,12})(?:,\d{1,12})? bytes instead of (?P<size>\d{1,12})",
+        sample="gpu07:3211:3377 [0] bootstrap.cc:90 NCCL WARN Message truncated : received 2048 bytes instead of 1024",
+        explain="a rank got {got} bytes and expected {size}: the ranks disagree",
+        remedy="All ranks must call the same collectives with the same sizes, and have the same NCCL and the same `NCCL_*` variables. A foreign program on the port of NCCL causes it too.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNCCL WARN (?P<what>No transport found for rank|Failed to bind NVLink SHARP|MNNVL \(cliqueSize \d{1,4}\) is available but not working|Call to (?:posix_fallocate failed|ibv_\w{3,40}(?:\(\))? returned)|Failed to initialize any NET plugin|NET/OFI Request completed with error|Error: corrupted comm object detected|GIN Error detected|Proxy Call to rank \d{1,6} failed)[^\n]{0,160}",
+        sample="gpu07:3211:3377 [0] transport.cc:103 NCCL WARN No transport found for rank 0[3b000] -> rank 1[86000]",
+        explain="NCCL failed: {what}",
+        remedy="Run once with `NCCL_DEBUG=INFO` and compare the nodes. posix_fallocate: /dev/shm is full or too small (`df -h /dev/shm`). NVLink SHARP: `NCCL_NVLS_ENABLE=0` does without it. MNNVL: `NCCL_MNNVL_ENABLE=0`. A network plugin: `NCCL_NET_PLUGIN=none`.",
+        versions="nccl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bncclInvalid(?:Usage|Argument)\b|\bNCCL error(?::| in: [^\n]{1,200},) invalid (?:usage|argument)\b|\bNCCL Error [45]: invalid (?:usage|argument)\b",
+        sample="torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1691, invalid usage (run with NCCL_DEBUG=WARN for details), NCCL version 2.21.5",
+        explain="NCCL was used in a way that it does not allow: mostly two ranks on one GPU",
+        remedy="Run once with `NCCL_DEBUG=WARN`: the line before the error has the reason. Give each rank a GPU of its own (`torch.cuda.set_device(local_rank)`, `CUDA_VISIBLE_DEVICES`).",
+        versions="nccl",
+        last_resort=True,
+        passing=True,  # a line that names the reason goes before it
+    ),
+    Signature(
+        pattern=r"\bgloo/transport/\w{1,20}/pair\.cc:\d{1,5}\] (?:Connection closed by peer|(?:Read|Write|writev|readv)\b[^\n]{0,80}(?:Connection reset by peer|Broken pipe))",
+        sample="RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.8]:41231",
+        explain="another rank ended while this one waited for it (gloo)",
+        remedy="Look for the rank that failed first: its own log has the reason.",
+        versions="torch, gloo",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bgloo/transport/\w{1,20}/device\.cc:\d{1,5}\][^\n]{0,80}\bUnable to find (?:address|interface) for: ?(?P<interface>\S{1,60})",
+        sample="RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/device.cc:83] ifa != nullptr. Unable to find address for: eth9",
+        explain="gloo must use the interface {interface}, which this node does not have",
+        remedy="`ip -br addr` lists the interfaces: `GLOO_SOCKET_IFNAME` must name one that each node has, or be unset. If it is unset, the node's own name must resolve to one of its addresses (`getent hosts $(hostname)`).",
+        versions="torch, gloo",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bDistNetworkError: [Ff]ailed to recv, got \d|\bThis may indicate a possible application crash on rank 0\b",
+        sample="torch.distributed.DistNetworkError: failed to recv, got 0 bytes",
+        explain="the rank that holds the store of torch.distributed (mostly rank 0) ended",
+        remedy="Look for the rank that failed first: the log of rank 0 has the reason.",
+        versions="torch",
         last_resort=True,
     ),
 )

@@ -71,4 +71,12 @@ SIGNATURES = (
         versions="torch",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bReceived a dump signal due to a collective timeout from this local rank\b|\bTerminating the process after attempting to dump debug info, due to collective timeout\b|\btimed out in blocking wait\b|\bWork ran time out after \d",
+        sample="RuntimeError: Work ran time out after 600000 milliseconds",
+        explain="a collective timed out: a rank died, hangs or took another path",
+        remedy=FIND,
+        versions="torch",
+        last_resort=True,
+    ),
 )

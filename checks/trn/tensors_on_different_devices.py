@@ -73,4 +73,11 @@ SIGNATURES = (
         remedy="The last frame of the traceback that is not torch's names the place: move the model or the input with `.to(device)` before it. With parameter offload on, turn it off to see whether the framework forgot to load the parameters.",
         versions="torch, triton",
     ),
+    Signature(
+        pattern=r"\b[Ee]xpected all tensors to be on the same device\b|\bindices should be either on cpu or on the same device as the indexed tensor|\bmodule must have its parameters and buffers on device |\bExpected an? '\w{2,10}' device type for generator but found '|\bCannot copy out of meta tensor; no data|\bTensor on device [a-z]{2,8}(?::\d{1,4})? is not on the\s*$",
+        sample="RuntimeError: indices should be either on cpu or on the same device as the indexed tensor (cpu)",
+        explain="a computation got tensors on two devices",
+        remedy="The last frame of the traceback that is not torch's names the place: move the model or the input with `.to(device)` before it. On `meta` a weight has no data: it was not loaded.",
+        versions="torch",
+    ),
 )

@@ -7,14 +7,15 @@ from skyrl_doctor.budget.sft_job import SETTINGS as SFT_SETTINGS
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
 from skyrl_doctor.budget.skyrl_job import skyrl_job
-from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, split_of_plan, trainer_shares_gpu, vllm_sleeps
+from skyrl_doctor.plan.keys import NO_TRAINING
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.config.rollout_gpus import verl_values
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
 from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
-from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, with_model_settings
+from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, trains, with_model_settings
 
 VERL, OURS, SKYRL, PRIME_PART = "verl", "run-config", "skyrl", "prime-rl-part"
 MODEL = key_of("model.path")
@@ -81,7 +82,14 @@ def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
         raise CouldNotLook(_with_own_key(plan, str(error))) from None
 
 
+def is_of_training(plan: Plan) -> bool:
+    """Whether the plan trains a model, and needs one therefore."""
+    return NO_TRAINING not in plan.own and (not plan.is_of(PRIME_PART) or trains(plan.own))
+
+
 def _job(plan: Plan, given: Mapping[str, object]) -> Job:
+    if NO_TRAINING in plan.own:
+        raise NotApplicable(f"{plan.own[NO_TRAINING].value} trains no model; pass a script that trains one")
     own: dict[str, object] = {**{key: _resolved(value) for key, value in plan.own.items()}, **given}
     if plan.is_of(SKYRL):
         return skyrl_job(own)
@@ -133,6 +141,8 @@ def knob_of(plan: Plan, key: str) -> str:
     for setting, knob in KNOBS.items():
         names = (setting, plan.name(setting), key_of(setting))
         if asked in {knob, *map(str.lower, names), *(name.lower().rpartition(".")[2] for name in names)}:
+            if knob == "micro_batch" and plan.is_of(*PRIME):
+                raise UsageError(f"prime-rl packs micro batches of {PACKED} tokens, so micro_batch changes nothing")
             return knob
     return key
 
@@ -174,7 +184,9 @@ def _values(plan: Plan) -> dict[str, object]:
     """All values of the plan by canonical key."""
     missing = [key for key in (PROMPT, RESPONSE) if key not in plan.values]
     if missing:
-        raise NotApplicable(f"not set: {', '.join(map(plan.name, missing))}")
+        names = " and ".join(map(plan.name, missing))
+        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        raise NotApplicable(f"{names} {verb} not set; pass the file that sets {them} too")
     return {key: _resolved(value) for key, value in plan.values.items()}
 
 

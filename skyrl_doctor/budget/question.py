@@ -24,9 +24,12 @@ from skyrl_train.memory import (
     step_time,
 )
 from skyrl_train.memory.budget import CONTEXT
+from skyrl_train.memory.step_time import SPEEDS
 from skyrl_train.memory.trained import actor_of, critic_of
 
 MIB = 2**20
+PRIME_RL = "prime-rl"
+"""Its trainer packs samples, so that the time depends on their lengths and not on their limit."""
 GPU_MEMORY = "slurm.gpu_memory_gib"
 ROUNDED = 0.1
 """A GPU of 80 GB shows programs a little less."""
@@ -74,6 +77,7 @@ def estimate(
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
     usual = job if known is None else known.job(job)
+    packs_unknown = job.framework == PRIME_RL and not job.val_only and (known is None or known.prompt is None)
     return GpuBudget(
         model=model.name,
         shape_from=model.source,
@@ -84,7 +88,8 @@ def estimate(
         lengths="" if known is None else known.summary,
         replies_known=known is not None and known.reply is not None,
         host=host_memory(model.shape, usual),
-        seconds=step_time(model.shape, usual, found.engine, device),
+        time_needs_lengths=packs_unknown and device.name in SPEEDS,
+        seconds=None if packs_unknown else step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )

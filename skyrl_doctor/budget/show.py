@@ -216,6 +216,8 @@ def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
         yield f"time:    {_step_time(memory, seconds)} ({', '.join(_shares(seconds))})"
         if not memory.replies_known and seconds.rollout:
             yield "note:    a better estimate of the time needs the lengths of replies: --reply-tokens P50,P99"
+    elif memory.time_needs_lengths:
+        yield "time:    needs the lengths of samples: --prompt-tokens P50,P99 and --reply-tokens P50,P99"
 
 
 def _step_time(memory: GpuBudget, seconds: StepTime) -> str:

@@ -115,7 +115,7 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     """The plan, the model, the job, the device and its free memory. Each is read within a time limit."""
     from skyrl_doctor.budget.job import memory_job
     from skyrl_doctor.budget.models import given_model, planned_model
-    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
     from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
     from skyrl_doctor.plan.load import load
@@ -126,13 +126,28 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     targets = args.targets or [_assumed(args.model, args.gpus)]
     plan = call_within(LIMIT_S, lambda: load(machine, targets, verl_version=args.verl_version), "reading the target")
     environ = Environ(machine.environ())
-    model = call_within(
-        LIMIT_S,
-        lambda: given_model(machine, args.model, environ) if args.model else planned_model(machine, plan, environ),
-        "reading the model",
-    )
+    try:
+        model = call_within(
+            LIMIT_S,
+            lambda: given_model(machine, args.model, environ) if args.model else planned_model(machine, plan, environ),
+            "reading the model",
+        )
+    except (CouldNotLook, NotApplicable) as error:
+        raise type(error)(_with_the_jobs(plan, str(error), args.gpus)) from None
     device, free = _device(machine, plan, environ, args)
     return plan, model, memory_job(plan, gpus=args.gpus), device, free
+
+
+def _with_the_jobs(plan: "Plan", refusal: str, gpus: int | None) -> str:
+    """The refusal of a model and, if the job has one too, that: the user can mend both at once."""
+    from skyrl_doctor.budget.job import is_of_training, memory_job
+    from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+
+    try:
+        memory_job(plan, gpus=gpus)
+    except (CouldNotLook, NotApplicable) as error:
+        return f"{refusal}. Also: {error}" if is_of_training(plan) else str(error)
+    return refusal
 
 
 def _refuse_model_names(machine: "Machine", targets: Sequence[str]) -> None:
@@ -141,7 +156,7 @@ def _refuse_model_names(machine: "Machine", targets: Sequence[str]) -> None:
     from skyrl_train.memory import known_config
 
     for target in targets:
-        if re.fullmatch(r"[\w.-]+/[\w.-]+", target) and known_config(target) and not machine.exists(target):
+        if re.fullmatch(r"[\w.-]+(?:/[\w.-]+)?", target) and known_config(target) and not machine.exists(target):
             raise UsageError(f"{target} is a model and not a configuration; use --model {target}")
 
 
@@ -246,13 +261,12 @@ def _write(
 
 def _print_problems(plan: "Plan") -> None:
     """Prints on stderr what is wrong with the target; the estimate ignores those lines."""
-    if not plan.problems:
+    problems = [problem for problem in plan.problems if not problem.is_note]
+    if not problems:
         return
     from skyrl_doctor.machine.redact import Redactor
 
     redact = Redactor.of(os.environ)
-    for problem in plan.problems:
-        if problem.is_note:
-            continue
+    for problem in problems:
         line = "" if problem.location.line is None else f":{problem.location.line}"
         print_note(redact(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}"))

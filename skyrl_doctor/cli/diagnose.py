@@ -55,6 +55,11 @@ class Section:
     figures: "StepFigures"
     advised: "tuple[Advised, ...]"
 
+    @property
+    def is_failed(self) -> bool:
+        """Whether the logs show an error: a line does, or the steps are useless from one on."""
+        return self.job.is_failed or any(fault.is_error for fault in self.figures.faults)
+
 
 def run(args: argparse.Namespace) -> int:
     import os
@@ -93,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     elif sections:
         lines = (line for one in sections for line in _lines(one, redact, is_one=is_one))
         print_lines(fitted(lines if args.verbose else quoted_rows(lines, limit()), limit()))
-    if any(one.job.is_failed or any(fault.is_error for fault in one.figures.faults) for one in sections):
+    if any(one.is_failed for one in sections):
         return FOUND
     return UNREADABLE if found.unread or len(sections) < len(found.jobs) else 0
 
@@ -126,24 +131,38 @@ def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
     from skyrl_doctor.logs.show import data
 
     job = {} if is_one or not one.job.slurm_id else {"job": one.job.slurm_id}
-    return {**data(one.diagnosis, redact), **steps_data(one.figures, redact), **job, **advised_data(one.advised)}
+    return {
+        **data(one.diagnosis, redact),
+        "failed": one.is_failed,
+        **steps_data(one.figures, redact),
+        **job,
+        **advised_data(one.advised),
+    }
 
 
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
     from skyrl_doctor.cli.step_faults import step_fault_lines
-    from skyrl_doctor.logs.show import job_title, text
+    from skyrl_doctor.logs.show import job_title, read_as_one, text
+    from skyrl_doctor.watch.past_steps import StepFigures
 
     width = min(columns(), WIDEST)
     if not is_one:
         yield from job_title(one.job.slurm_id, one.job.read, width)
     if not one.job.slurm_id and len(one.job.read) > 1:
-        yield f"These {len(one.job.read)} files name no Slurm job: they are read as the logs of one run."
-        yield "If they are of several runs, diagnose each by itself."
-        yield ""
-    if one.diagnosis.root is None:
-        yield from step_fault_lines(one.figures, redact, width)
-    yield from text(one.diagnosis, _page(one.diagnosis), redact, len(one.job.read), one.configured, width, growth(one))
+        yield from read_as_one(one.job.read, named=not is_one, width=width)
+    figures = StepFigures() if one.diagnosis.root else one.figures
+    yield from step_fault_lines(figures, redact, width)
+    yield from text(
+        one.diagnosis,
+        _page(one.diagnosis),
+        redact,
+        len(one.job.read),
+        one.configured,
+        width,
+        growth(one),
+        len(figures.faults),
+    )
     yield from advised_lines(one.advised)
     if not is_one:
         yield ""

@@ -62,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
     made = _repaired(args, failed)
     for outcome in listed:
         print_lines(_finding_lines(outcome, made))
+    for found in made.more if made else ():
+        print_line(f"{found.id}: the edits above need this one too")
+        print_lines(_lines_of(found.finding, found.id, made))
     unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
     if not listed:
         not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
@@ -129,26 +132,30 @@ def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _finding_lines(outcome: "Outcome", made: "Repair | None") -> Iterator[str]:
+    yield f"{outcome.id} {outcome.slug} ({_severity(outcome).word})"
+    for finding in filter(_has_remedy, outcome.findings):
+        yield from _lines_of(finding, outcome.id, made)
+
+
+def _lines_of(finding: "Finding", check: str, made: "Repair | None") -> Iterator[str]:
     from skyrl_doctor.core.model import Severity
     from skyrl_doctor.report.lines import location_text, prompt
 
-    yield f"{outcome.id} {outcome.slug} ({_severity(outcome).word})"
-    for finding in filter(_has_remedy, outcome.findings):
-        place = f"{location_text(finding.location)}: " if finding.location else ""
-        yield from fitted([f"  {place}{finding.message}"], limit())
-        remedy = finding.remedy
-        if remedy is None:
-            yield f"  by hand: skyrl-doctor explain {outcome.id}"
-            continue
-        reason = next((reason for one, reason in made.left if one == finding), "") if made else ""
-        label = "note" if finding.severity <= Severity.INFO else "by hand" if reason else _label(remedy)
-        what = _by_hand(finding, remedy)
-        yield from fitted([f"  {label}: {what}{f' ({reason})' if reason and label == 'by hand' else ''}"], limit())
-        yield from (f"      {prompt(command)}{command}" for command in remedy.commands)
-        yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
-        for name, value in remedy.settings.items():
-            if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
-                yield f"      {assignment(name, value)}"
+    place = f"{location_text(finding.location)}: " if finding.location else ""
+    yield from fitted([f"  {place}{finding.message}"], limit())
+    remedy = finding.remedy
+    if remedy is None:
+        yield f"  by hand: skyrl-doctor explain {check}"
+        return
+    reason = next((reason for one, reason in made.left if one == finding), "") if made else ""
+    label = "note" if finding.severity <= Severity.INFO else "by hand" if reason else _label(remedy)
+    what = _by_hand(finding, remedy)
+    yield from fitted([f"  {label}: {what}{f' ({reason})' if reason and label == 'by hand' else ''}"], limit())
+    yield from (f"      {prompt(command)}{command}" for command in remedy.commands)
+    yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
+    for name, value in remedy.settings.items():
+        if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
+            yield f"      {assignment(name, value)}"
 
 
 def _by_hand(finding: "Finding", remedy: "Remedy") -> str:

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def data(plan: "Plan") -> dict[str, Any]:
     """The plan as JSON types, without secrets. `others` are written settings that no key of a run.toml stands for.
+    `unread` are the problems with words of the command whose settings are not known.
 
     `is_default`: the framework has this value without it.
     """
@@ -71,6 +72,11 @@ def data(plan: "Plan") -> dict[str, Any]:
         ],
         "others": [{**_value(one.key, one, redact), "is_default": _is_default(plan, one)} for one in others],
         "problems": [redact(problem.message) for problem in plan.problems],
+        "unread": [
+            {"message": redact(problem.message), "file": problem.location.file, "line": problem.location.line}
+            for problem in plan.problems
+            if problem.is_unread
+        ],
     }
 
 

@@ -130,12 +130,23 @@ def run(args: argparse.Namespace) -> int:
             return _watched_log(args, machine)
         if args.post_mortem:
             return _post_mortem(args.place)
+        if not _may_store(args):
+            return _watched(args, machine, writes=False)
         from skyrl_doctor.watch.setup import locked
 
         with locked(args.place) as writes:
             return _watched(args, machine, writes=writes)
     finally:
         machine.close()
+
+
+def _may_store(args: argparse.Namespace) -> bool:
+    """Whether the watch may write in the directory. A single pass only reads one that is no job's, unless an option needs a store."""
+    from skyrl_doctor.watch.files import is_job
+    from skyrl_doctor.watch.sink.joblog import NONE, OWN
+
+    needs_store = args.job_log not in (OWN, NONE) or args.on_root != "report" or args.webhook or os.environ.get(WEBHOOK)
+    return bool(not args.once or needs_store or is_job(args.place))
 
 
 def _watched_log(args: argparse.Namespace, machine: "Machine") -> int:
@@ -217,6 +228,7 @@ def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
         job_log=args.job_log,
         tick_s=args.tick,
         samplers=not args.no_samplers,
+        once=args.once,
         writes=writes,
     )
 

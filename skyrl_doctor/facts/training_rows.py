@@ -10,6 +10,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.contracts.extras import install
 from skyrl_train.contracts.tasks.images import COLUMNS, HOLDERS, TaskImage, image_of
 
 WHO = "training data"
@@ -49,8 +50,6 @@ def _remedy(python: str) -> str:
     """The command that installs pyarrow into the interpreter that lacks it."""
     if not python:
         return ""
-    from skyrl_train.contracts.extras import install  # slow to import, and only needed without pyarrow
-
     return f"; run {install('data', python=python)}"
 
 

@@ -66,11 +66,14 @@ class Job:
 
     @property
     def duration_s(self) -> float | None:
-        """From the first event to the last one; of a job that was not watched, the seconds of its steps."""
+        """The longest of what is known of it: a watch may begin late, and a log may lack steps. No part is longer."""
+        return max(self.watched_s or 0.0, self.seconds_of_steps, self.wasted_s or 0.0) or None
+
+    @property
+    def watched_s(self) -> float | None:
+        """From the first event to the last one."""
         begun, ended = self.begun_at, self.ended_at
-        if begun is not None and ended is not None and ended > begun:
-            return ended - begun
-        return self.seconds_of_steps or None
+        return ended - begun if begun is not None and ended is not None and ended > begun else None
 
     @property
     def seconds_of_steps(self) -> float:

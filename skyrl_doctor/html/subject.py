@@ -10,6 +10,7 @@ from skyrl_doctor.core.model import Outcome
 from skyrl_doctor.core.record import record
 from skyrl_doctor.html.cause import Cause, cause_in, configured_cause
 from skyrl_doctor.html.job import Job, is_job, job_of_log, read_job, step_faults
+from skyrl_doctor.html.log_form import is_log
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.report.read import outcomes
 from skyrl_doctor.watch.observations import Step
@@ -165,6 +166,12 @@ def _log(source: str, config: Sequence[str]) -> Subject:
     found = diagnose([source], site_s=time.localtime().tm_gmtoff)
     if not found.read:
         raise UsageError(f"{found.unread[0] if found.unread else source}; {_FORMS}")
+    if found.newest.is_silent:
+        raise UsageError(f"{source} is empty; {_FORMS}")
+    if not is_log(source, found.diagnosis):
+        raise UsageError(
+            f"{source} is not a log: no line has a time, a level, a figure of training or an error; {_FORMS}"
+        )
     name = os.path.basename(source)
     job = job_of_log(source)
     cause = configured_cause(found.diagnosis, config)

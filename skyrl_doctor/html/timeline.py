@@ -30,16 +30,24 @@ def timeline_section(job: Job) -> Html:
 def cost(job: Job) -> Iterator[tuple[str, str]]:
     """How long the job took, on how many GPUs, and what came after the failure."""
     seconds, gpus = job.duration_s, job.gpus
-    by_steps = " (its steps)" if seconds is not None and seconds == job.seconds_of_steps else ""
-    yield "duration", UNKNOWN if seconds is None else f"{duration(seconds)}{by_steps}"
+    yield "duration", UNKNOWN if seconds is None else f"{duration(seconds)}{_part(job, seconds)}"
     source = f" ({job.gpus_from})" if job.gpus_from else ""
     yield "GPUs", UNKNOWN if gpus is None else f"{gpus}{source}"
     yield "GPU-hours", UNKNOWN if seconds is None or gpus is None else f"{seconds * gpus / 3600:.2f}"
     yield "steps", str(len(job.steps))
+    if job.watched_s is not None and seconds is not None and job.watched_s < seconds:
+        yield "watched", f"{duration(job.watched_s)} of it"
     if job.wasted_s is not None and job.wasted_s >= 1:
         yield "after the root cause", f"{duration(job.wasted_s)} (by {job.wasted_from})"
         if gpus is not None:
             yield "GPU-hours after it", f"{job.wasted_s * gpus / 3600:.2f}"
+
+
+def _part(job: Job, seconds: float) -> str:
+    """Which part of the job is known to take this long, where it was not watched as a whole."""
+    if seconds == job.watched_s:
+        return ""
+    return " (its steps)" if seconds == job.seconds_of_steps else " or more (from the root cause on)"
 
 
 def _events(events: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, str, str]]:

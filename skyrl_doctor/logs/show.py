@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -136,11 +137,13 @@ def text(
     configured: Sequence[str] = (),
     width: int = WIDTH,
     growth: str = "",
+    faults: int = 0,
 ) -> Iterator[str]:
     """The lines of the text report.
 
     `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
-    the run's configuration says of the failure, and `growth` how the memory grew.
+    the run's configuration says of the failure, `growth` how the memory grew, and `faults` the number of findings in the
+    figures of the steps, which are printed above.
     """
     yield from earlier_runs(diagnosis)
     if diagnosis.root is not None:
@@ -149,8 +152,7 @@ def text(
         yield from _unknown(diagnosis, diagnosis.unknown, redact, width)
     else:
         yield from _survived(diagnosis)
-        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
-        yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        yield _nothing_found(diagnosis, files, faults)
         if diagnosis.tolerated:
             yield "The first error line. It announces another try, or the run continued after it:"
             yield from _quotation(diagnosis.tolerated, redact, width)
@@ -158,6 +160,16 @@ def text(
             yield from _stopped(diagnosis.stopped, diagnosis.parts)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
+
+
+def _nothing_found(diagnosis: Diagnosis, files: int, faults: int) -> str:
+    """What the lines of the logs show, where no failure explains them."""
+    if not faults:
+        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
+        return f"{found} found in {files} {'file' if files == 1 else 'files'}."
+    lines = "No known failure matches a line" if diagnosis.tolerated else "No line shows an error"
+    source = "finding above comes" if faults == 1 else f"{faults} findings above come"
+    return f"{lines}. The {source} from the figures of the steps."
 
 
 def stopped_at(stopped: Stopped) -> str:
@@ -180,11 +192,22 @@ def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
 def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     """The title of one of several jobs, with its files."""
     name = f"Slurm job {slurm_id}" if slurm_id else "A run without a Slurm job id"
+    yield f"== {name} =="
+    yield from _files(files, "", width)
+    yield ""
+
+
+def read_as_one(files: Sequence[str], *, named: bool, width: int = WIDTH) -> Iterator[str]:
+    """That the files are read as one run, and how to read one alone. `named`: a title above has their names."""
+    yield from ["Read as one run."] if named else _files(files, "Read as one run: ", width)
+    yield f"For one alone: skyrl-doctor diagnose {shlex.quote(encodable(plain(files[0])))}"
+    yield ""
+
+
+def _files(files: Sequence[str], before: str, width: int) -> list[str]:
     listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
     more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
-    yield f"== {name} =="
-    yield from textwrap.wrap(f"{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
-    yield ""
+    return textwrap.wrap(f"{before}{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
 
 
 def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:
@@ -337,9 +360,14 @@ def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[
     if cascades:
         yield "Consequences, not the cause:"
         for hit in cascades[:MAX_LISTED]:
-            entry = f"{hit.failure.slug}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
+            entry = f"{hit.failure.name}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             yield from textwrap.wrap(
-                entry, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+                entry,
+                width,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
             )
 
 

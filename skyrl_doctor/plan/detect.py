@@ -1,7 +1,6 @@
 """Detects the format of a target from its name and text: shell, toml, yaml or python."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import UsageError
@@ -59,6 +58,8 @@ def _guess(source: Source) -> str:
 
 
 def _is_toml_of_tables(text: str) -> bool:
+    import tomllib  # only a file without a known suffix needs it here
+
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):

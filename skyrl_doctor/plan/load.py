@@ -16,6 +16,7 @@ from skyrl_doctor.plan.source import Source, read_source
 if TYPE_CHECKING:
     from skyrl_doctor.plan.launches import Launch
     from skyrl_doctor.plan.syntax.leaf import Leaf
+    from skyrl_doctor.plan.syntax.shell import Script
 
 
 OUR_LAUNCHER = "skyrl-train"
@@ -148,11 +149,8 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
 
 
 def _read_task(machine: Machine, source: Source, verl_version: str | None, task: str | None) -> Reading:
-    """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
-    from skyrl_doctor.plan.dialects import prime_command, skyrl, skyrl_trainer
+    """Reads a script by the program that it starts."""
     from skyrl_doctor.plan.dialects.verl.command import calls
-    from skyrl_doctor.plan.launches import launches
-    from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
     from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 
     script = read_shell(machine, source, task)
@@ -162,6 +160,17 @@ def _read_task(machine: Machine, source: Source, verl_version: str | None, task:
         from skyrl_doctor.plan.dialects.verl.read import read_command
 
         return read_command(machine, source, script, of_verl, broken, verl_version)
+    return _read_other(machine, source, script, broken, verl_version)
+
+
+def _read_other(
+    machine: Machine, source: Source, script: "Script", broken: Problem | None, verl_version: str | None
+) -> Reading:
+    """Reads a script that starts no verl; one that starts no program may be a dev.conf."""
+    from skyrl_doctor.plan.dialects import prime_command, skyrl, skyrl_trainer
+    from skyrl_doctor.plan.launches import launches
+    from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
+
     if broken is not None and not skyrl.is_conf(script):
         raise UsageError(f"target {source.file}: line {broken.location.line}: {broken.message}")
     started = launches(script)

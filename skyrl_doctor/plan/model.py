@@ -50,6 +50,7 @@ class Problem:
     """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names.
 
     `is_note`: nothing is wrong with it: another version refuses it, or only the running script knows the value.
+    `is_unread`: it is a word of the command whose settings are not known.
     """
 
     message: str
@@ -58,6 +59,7 @@ class Problem:
     moves: Mapping[str, str] = field(default_factory=dict)
     fatal: bool = True
     is_note: bool = False
+    is_unread: bool = False
     remedy: str = ""
     """What to do, if it is not an edit."""
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.site import files, jobs, slurm_config
-from skyrl_doctor.site.result import Result, failed, skipped, unknown
+from skyrl_doctor.site import files, in_slurm_conf, jobs, reach, slurm_config
+from skyrl_doctor.site.result import Outcome, Result, failed, skipped, unknown
 from skyrl_doctor.site.slurm_config import SlurmConfig
 
 _LIMIT_S = 15.0
@@ -29,13 +29,18 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     if not scripts and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered):
         yield failed("slurm.conf", "it names none of the scripts of contrib/slurm", "see docs/slurm-site.md, Install")
         return
-    yield from files.check_scripts(machine, scripts)
-    settings = files.read_settings(machine, scripts) if scripts else None
+    results = list(reach.check_scripts(machine, scripts))
+    yield from results
+    yield from in_slurm_conf.check_flags(config, scripts)
+    yield from in_slurm_conf.check_interval(config, scripts)
+    settings = files.read_settings(machine, scripts)
     if isinstance(settings, Result):
-        yield settings
+        if not any(result.subject == reach.SITE_SH and result.outcome is Outcome.FAIL for result in results):
+            yield settings
     elif settings is not None:
         yield from files.check_programs(machine, settings, asked.as_user)
         yield from files.check_names(scripts, settings)
+        yield from in_slurm_conf.check_partitions(machine, config, settings)
         yield from files.check_accounts(config, settings)
         yield from files.check_logs(machine, settings)
     yield from filtered

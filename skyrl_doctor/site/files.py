@@ -1,4 +1,4 @@
-"""Checks the files of the installation: scripts, settings, the filter, the doctor itself and the logs."""
+"""Finds our scripts and their settings, and checks the programs, logs and filter that they name."""
 
 import fnmatch
 import posixpath
@@ -7,18 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_doctor.machine.base import Absent, Machine
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.site.reach import blocked, directories, exists
 from skyrl_doctor.site.result import Result, failed, passed, skipped, unknown
-from skyrl_doctor.site.slurm_config import SlurmConfig
+from skyrl_doctor.site.slurm_config import HOOKS, SlurmConfig
 
-HOOKS = {
-    "TaskProlog": "taskprolog.sh",
-    "Prolog": "prolog.sh",
-    "Epilog": "epilog.sh",
-    "HealthCheckProgram": "healthcheck.sh",
-}
 LUA = "job_submit.lua"
-_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS", "RUNTIME_ACCOUNTS")
+_SETTINGS = (
+    "DOCTOR",
+    "TRAIN",
+    "LOG_DIR",
+    "STATE_DIR",
+    "GPU_PARTITIONS",
+    "RUNTIME_PARTITIONS",
+    "GPU_ACCOUNTS",
+    "RUNTIME_ACCOUNTS",
+)
 _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
 _LOADED = re.compile(rf'^[ \t]*dofile[ \t]*\([ \t]*"(/[^"\n]+/{re.escape(LUA)})"', re.MULTILINE)
@@ -36,6 +40,7 @@ class Settings:
     log_dir: str
     state_dir: str
     gpu_partitions: str
+    runtime_partitions: str
     gpu_accounts: str
     runtime_accounts: str
 
@@ -99,63 +104,11 @@ def _text(machine: Machine, path: str) -> str:
         return ""
 
 
-def exists(machine: Machine, path: str) -> bool:
-    """Whether the path exists and can be seen from here."""
-    try:
-        return machine.exists(path)
-    except CouldNotLook:
-        return False
-
-
-def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]:
-    for hook in HOOKS:
-        if hook not in scripts:
-            yield skipped(hook, f"slurm.conf does not name our {HOOKS[hook]}")
-            continue
-        yield _reachable(machine, hook, scripts[hook], executable=True)
-    for directory in sorted({posixpath.dirname(path) for path in scripts.values()}):
-        yield _reachable(machine, "common.sh", f"{directory}/common.sh", executable=False)
-        if exists(machine, f"{directory}/site.sh"):
-            yield _reachable(machine, "site.sh", f"{directory}/site.sh", executable=False)
-    if ("TaskProlog" in scripts) != ("Epilog" in scripts):
-        yield failed(
-            "Epilog",
-            "the TaskProlog makes directories for a job and the Epilog removes them, but only one of them is installed",
-            "name both in slurm.conf, or neither",
-        )
-
-
-def _reachable(machine: Machine, subject: str, path: str, *, executable: bool) -> Result:
-    """Whether every user can read the file, and start it."""
-    reason = _blocked(machine, path, executable=executable)
-    if reason is None:
-        return passed(subject, f"{path} can be {'started' if executable else 'read'} by every user")
-    what = "read and execute" if executable else "read"
-    return failed(subject, reason, f"let every user {what} it: chmod a+r{'x' if executable else ''} {path}")
-
-
-def _blocked(machine: Machine, path: str, *, executable: bool) -> str | None:
-    """Why not every user can use the file; None if every user can."""
-    parts = path.strip("/").split("/")
-    folders = ["/" + "/".join(parts[:count]) for count in range(1, len(parts))]
-    try:
-        closed = next((folder for folder in folders if not machine.stat(folder).mode & 0o001), None)
-        if closed:
-            return f"{path}: not every user may enter {closed}"
-        found = machine.stat(path)
-    except Absent as error:
-        return str(error)
-    except CouldNotLook as error:
-        return f"{path} cannot be examined: {error}"
-    needed = 0o005 if executable else 0o004
-    if found.kind != "file" or found.mode & needed != needed:
-        return f"{path} has mode {found.mode & 0o7777:o}; expected a file that every user may {'read and execute' if executable else 'read'}"
-    return None
-
-
-def read_settings(machine: Machine, scripts: dict[str, str]) -> Settings | Result:
-    """The settings, as the scripts read them."""
-    directory = posixpath.dirname(next(iter(scripts.values())))
+def read_settings(machine: Machine, scripts: dict[str, str]) -> Settings | Result | None:
+    """The settings, as the scripts read them; None where there is no directory of scripts."""
+    directory = next(iter(directories(machine, scripts)), None)
+    if directory is None:
+        return None
     done = machine.run(("sh", "-c", _PRINT, "sh", directory), limit_s=_LIMIT_S)
     values = done.out.splitlines()
     if not done.ok or len(values) != len(_SETTINGS):
@@ -254,9 +207,11 @@ def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:
     if found is None:
         yield skipped(LUA, f"{path} is not the file of contrib/slurm")
         return
-    reason = _blocked(machine, found[1], executable=True)
-    if reason:
-        yield failed(LUA, f"DOCTOR in {path}: {reason}", "set DOCTOR at the head of the file to the installed doctor")
+    fault = blocked(machine, found[1], executable=True)
+    if fault:
+        yield failed(
+            LUA, f"DOCTOR in {path}: {fault.reason}", "set DOCTOR at the head of the file to the installed doctor"
+        )
     else:
         yield passed(LUA, f"{path} names {found[1]}")
     if not config.text("PluginDir"):

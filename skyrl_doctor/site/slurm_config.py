@@ -6,17 +6,30 @@ from collections.abc import Mapping
 from skyrl_doctor.core.record import record
 
 SHOW_CONFIG = ("scontrol", "show", "config")
+HOOKS = {
+    "TaskProlog": "taskprolog.sh",
+    "Prolog": "prolog.sh",
+    "Epilog": "epilog.sh",
+    "HealthCheckProgram": "healthcheck.sh",
+}
+"""Our script of each setting."""
 _ENTRY = re.compile(r"^(?P<key>[A-Za-z]\w*)(?:\[\d+\])?[ \t]*=[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
 _NOTHING = ("", "(null)", "(none)", "N/A")
 _FILE_ENTRY = re.compile(r"^[ \t]*(?P<key>[A-Za-z]\w*)[ \t]*=[ \t]*(?P<value>[^\s#]+)", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*include[ \t]+\S", re.MULTILINE | re.IGNORECASE)
 _END = re.compile(r"^[A-Za-z ]*(?:Configuration|Slurmctld\(|Cgroup|Control Group)\b.*$", re.MULTILINE)
 
 
 @record
 class SlurmConfig:
-    """The settings that the site's scripts need. `values` has every other one by its name in lower case."""
+    """The settings of Slurm by their names in lower case.
+
+    `is_of_file`: they are those of slurm.conf, without defaults. `has_includes`: it includes files, which are not read.
+    """
 
     values: Mapping[str, tuple[str, ...]]
+    is_of_file: bool = False
+    has_includes: bool = False
 
     def paths(self, key: str) -> tuple[str, ...]:
         """The programs of a hook. Slurm 24.05 and later number them: `Prolog[0]`. Earlier ones print a comma or a glob."""
@@ -51,4 +64,6 @@ def parse_file(text: str, path: str) -> SlurmConfig:
     found: dict[str, list[str]] = {"slurm_conf": [path]}
     for entry in _FILE_ENTRY.finditer(text):
         found.setdefault(entry["key"].lower(), []).append(entry["value"])
-    return SlurmConfig({key: tuple(values) for key, values in found.items()})
+    includes = _INCLUDE.search(text) is not None
+    values = {key: tuple(values) for key, values in found.items()}
+    return SlurmConfig(values, is_of_file=True, has_includes=includes)

@@ -35,7 +35,8 @@ class Advice:
 class Alert:
     """A known failure of the running job. `key` names this alert within the run: it is reported once.
 
-    `root` marks a cause, which ends the run whatever waits; a policy may act on it, and never on a symptom.
+    `root` marks a cause, which ends the run whatever waits; a policy may act on it, and never on a symptom. `step` is the
+    first bad step; None where the alert is not about steps.
     """
 
     at: float
@@ -44,6 +45,7 @@ class Alert:
     finding: Finding
     root: bool = False
     changes: tuple[Change, ...] = ()
+    step: int | None = None
 
     @property
     def slug(self) -> str:
@@ -73,6 +75,7 @@ def alert(
     evidence: tuple[str, ...] = (),
     location: Location | None = None,
     advice: Advice | None = None,
+    step: int | None = None,
 ) -> Alert:
     """An alert with its finding."""
     remedy = None
@@ -80,7 +83,7 @@ def alert(
         remedy = Remedy(kind=advice.kind, summary=advice.summary, commands=advice.commands)
     finding = Finding(message=message, evidence=evidence, location=location, remedy=remedy, severity=severity)
     changes = advice.changes if advice is not None else ()
-    return Alert(at=at, id=id, key=key or id, finding=finding, root=root, changes=changes)
+    return Alert(at=at, id=id, key=key or id, finding=finding, root=root, changes=changes, step=step)
 
 
 def read_alert(data: Mapping[str, Any]) -> Alert | None:
@@ -97,6 +100,7 @@ def read_alert(data: Mapping[str, Any]) -> Alert | None:
             evidence=tuple(str(line) for line in data["evidence"]),
             location=None if where is None else Location(str(where["file"]), where["line"], where["key"]),
             advice=None,
+            step=None if data.get("step") is None else int(data["step"]),
         )
     except (KeyError, TypeError, ValueError):
         return None
@@ -104,4 +108,5 @@ def read_alert(data: Mapping[str, Any]) -> Alert | None:
 
 def alert_data(one: Alert) -> dict[str, Any]:
     """The alert as JSON types, in the form of the report."""
-    return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **finding_data(one.finding)}
+    step = {} if one.step is None else {"step": one.step}
+    return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **step, **finding_data(one.finding)}

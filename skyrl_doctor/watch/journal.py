@@ -16,7 +16,10 @@ Tell = Callable[[str], None]
 
 
 class Journal:
-    """`tell` prints to the watch's own output. Without `writes` the journal is a viewer's: empty and never written."""
+    """`tell` prints to the watch's own output. Without `writes` the journal is a viewer's: empty and never written.
+
+    Without `announces` it prints no new finding: a single pass lists those that are open at its end.
+    """
 
     def __init__(
         self,
@@ -26,12 +29,13 @@ class Journal:
         redact: Callable[[str], str],
         job_log: JobLog | None,
         webhook: Webhook | None = None,
+        announces: bool = True,
         writes: bool = True,
     ) -> None:
         self._job_dir, self._tell, self._redact = job_dir, tell, redact
         self._job_log, self._webhook = job_log, webhook
         self._events = Events(os.path.join(job_dir, EVENTS))
-        self._writes = writes
+        self._announces, self._writes = announces, writes
         self.memory, damage = state.load(os.path.join(job_dir, STATE)) if writes else (state.Memory(), "")
         self._ledger = Ledger.of(self._events.path, self.memory.reported) if writes else Ledger({}, {})
         self.open = open_alerts(self._events.path)
@@ -54,7 +58,8 @@ class Journal:
             return False
         if isinstance(one, Cleared):
             self._add(event(CLEARED, one.at, key=one.key))
-            self._tell(f"skyrl-doctor watch: {one.key} is over")
+            if self._announces or one.key in self.open:
+                self._tell(f"skyrl-doctor watch: {one.key} is over")
             return True
         self._add(event(FINDING, one.at, **self._clean(alert_data(one))))
         self._publish(one)
@@ -104,7 +109,8 @@ class Journal:
 
     def _publish(self, one: Alert) -> None:
         text = self._redact(line(one))
-        self._tell(text)
+        if self._announces:
+            self._tell(text)
         if self._job_log is not None:
             self._job_log.add(text)
         if self._webhook is not None:

@@ -21,13 +21,14 @@ from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
-from skyrl_doctor.watch.rules.progress import Progress
+from skyrl_doctor.watch.rules.progress import Progress, patience_s
 from skyrl_doctor.watch.rules.stall import STACKS_AFTER
 from skyrl_doctor.watch.sample.base import Look, Sampler, Samplers
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink import screen
 from skyrl_doctor.watch.sink.prom import Health
 from skyrl_doctor.watch.state import Memory
+from skyrl_doctor.watch.unmatched_end import UnmatchedEnd, unmatched_end
 
 SAVE_S = 15.0
 HEALTH_S = 10.0
@@ -70,6 +71,7 @@ class Watch:
         self._end = job_end.JobEnd()
         self._next: dict[str, float] = {}
         self._steps: list[Step] = []
+        self.unmatched: UnmatchedEnd | None = None
         self._is_live = False
         """Whether all that was logged before this turn was read."""
 
@@ -126,14 +128,26 @@ class Watch:
         self._is_live = not self._follower.has_backlog
 
     def print_open(self) -> None:
-        """Prints what is open at the end of a single pass."""
-        for text in screen.still_open(self.open, what=self.progress.what):
+        """Prints what is open at the end of a single pass. Where no root cause is, `diagnose` judges the logs."""
+        if not any(one.root for one in self.open.values()):
+            self.unmatched = unmatched_end(
+                (self.settings.place, *self.settings.logs),
+                over=self._end.over_at is not None,
+                patience_s=patience_s(self.progress),
+                only_final=self.settings.writes,
+                clock=self._clock,
+            )
+        for text in screen.still_open(
+            self.open, earlier=self._journal.open, unmatched=self.unmatched, what=self.progress.what
+        ):
             self._journal.say(text)
 
     @property
     def exit_status(self) -> int:
-        """1 where a root cause was found or is still open."""
-        return int(bool(self.roots) or any(one.root for one in self.open.values()))
+        """1 where a root cause was found or is still open; in a single pass, where one is open or an error ended the run."""
+        found = bool(self.roots) and not self.settings.once
+        ended = self.unmatched is not None and self.unmatched.final
+        return int(found or ended or any(one.root for one in self.open.values()))
 
     def finish(self, why: str) -> None:
         """The last turn: reads all logs to their ends."""

@@ -144,9 +144,15 @@ def _faults(file: str, steps: Sequence[Step]) -> Iterator[tuple[str, StepFault]]
 def _fault(file: str, steps: Sequence[Step], alert: Alert, at: int) -> StepFault:
     condition = _CONDITIONS.get(alert.key)
     numbers = list(dict.fromkeys(step.step for step in steps[: at + 1]))
-    first = numbers[-condition.after] if condition else numbers[-1]
-    message = _since(condition, alert, first, steps) if condition else f"step {first}: {alert.finding.message}"
+    first = numbers[-1]
+    message = f"step {first}: {alert.finding.message}"
     advice = alert.finding.remedy.summary if alert.finding.remedy else ""
+    if condition:
+        first = numbers[-condition.after]
+        is_exact = _before(first, steps) == first - 1
+        message = _since(condition, alert, first, steps, is_exact=is_exact)
+        advised = condition.advise(steps[at].trainer, first if is_exact else None)
+        advice = advised.summary if advised else ""
     return StepFault(
         id=alert.id,
         slug=alert.slug,
@@ -159,12 +165,16 @@ def _fault(file: str, steps: Sequence[Step], alert: Alert, at: int) -> StepFault
     )
 
 
-def _since(condition: Condition, alert: Alert, first: int, steps: Sequence[Step]) -> str:
+def _before(first: int, steps: Sequence[Step]) -> int:
+    """The last step before the first bad one that was read."""
+    return max((step.step for step in steps if step.step < first), default=first - 1)
+
+
+def _since(condition: Condition, alert: Alert, first: int, steps: Sequence[Step], *, is_exact: bool) -> str:
     wrong = alert.finding.evidence[0].partition(": ")[2]
     bad = dict.fromkeys(step.step for step in steps if step.step >= first and condition.fault(step.metrics))
     every = dict.fromkeys(step.step for step in steps if step.step >= first)
-    before = max((step.step for step in steps if step.step < first), default=first - 1)
-    since = f"step {first}" if before == first - 1 else f"step {first} or before"
+    since = f"step {first}" if is_exact else f"step {first} or before"
     return f"from {since} on, in {len(bad)} of {len(every)} steps: {wrong}; expected {condition.expected}"
 
 

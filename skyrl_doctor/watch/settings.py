@@ -9,7 +9,7 @@ from skyrl_doctor.watch.sink.joblog import OWN
 class Settings:
     """`file`: the one log that is watched instead of the directory's.
 
-    `writes` is False for a single log, and for a viewer next to the watch that writes: it acts on nothing and writes
+    `once`: a single pass, which prints only what is open at its end. `writes` is False for a single log, and for a viewer next to the watch that writes: it acts on nothing and writes
     nothing.
     """
 
@@ -29,6 +29,7 @@ class Settings:
     job_log: str = OWN
     tick_s: float = 1.0
     samplers: bool = True
+    once: bool = False
     writes: bool = True
 
     @property

@@ -101,13 +101,16 @@ def _is_free(handle: int) -> bool:
 def _journal(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Journal:
     redact = Redactor.of(machine.environ())
     if not settings.writes:
-        return Journal(settings.job_dir, tell=tell, redact=redact, job_log=None, writes=False)
+        return Journal(
+            settings.job_dir, tell=tell, redact=redact, job_log=None, announces=not settings.once, writes=False
+        )
     return Journal(
         settings.job_dir,
         tell=tell,
         redact=redact,
         job_log=JobLog(settings.job_dir, settings.job_log),
         webhook=Webhook(settings.webhook, redact) if settings.webhook else None,
+        announces=not settings.once,
     )
 
 

@@ -17,7 +17,7 @@ GPUS = ("slurm.nodes", "slurm.gpus_per_node")
 """They are carried over even where they are defaults."""
 LIMIT_S = 60.0
 TRIES = 3
-MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
+MODEL_KEY, MODEL = "model.path", "Qwen/Qwen2.5-Coder-0.5B-Instruct"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +92,8 @@ def _text(args: argparse.Namespace, made: "Translated") -> str:
 
 def _translated(args: argparse.Namespace) -> "Translated":
     """The settings of another framework's configuration, as the doctor reads it."""
-    from skyrl_train.config.other_names import with_our_names
-    from skyrl_train.config.translate import Read, Translated, translate
+    from skyrl_train.config.other_names import has_our_agent, with_our_names
+    from skyrl_train.config.translate import AGENT, Read, Translated, translate
 
     found = _read_by_doctor(args.sources)
     read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
@@ -101,16 +101,33 @@ def _translated(args: argparse.Namespace) -> "Translated":
     if found["dialect"].startswith(OTHER_LAYOUT):
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
         read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in GPUS))
+    unread = tuple(f"{_place(one)}: could not be read: {one['message']}" for one in found["unread"])
     given = _given(args)
+    _refuse_without_model(read, given, unread)
     given |= _whole_nodes(args.gpus, {one.setting: one.value for one in read})
     options = (Read(key, key, value, place="option") for key, value in given.items())
     made = translate((*(one for one in read if one.setting not in given), *options), others)
-    values = {"model.path": MODEL, **made.values, **given}
+    values = {**made.values, **given}
     settled = tuple(f"{one.name} = " for one in read if one.setting in given)
     problems = (text for text in found["problems"] if not text.startswith(settled))
-    unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in made.left))
+    said = (*made.left, *unread)
+    unsaid = (text for text in problems if not any(line.endswith(f": {text}") for line in said))
     left = made.left + tuple(f"could not be translated: {text}" for text in unsaid)
-    return Translated(values, made.changes, left)
+    agent = () if has_our_agent(found["dialect"]) else (AGENT,)
+    return Translated(values, (*unread, *agent, *made.changes), left)
+
+
+def _refuse_without_model(read: "tuple[Read, ...]", given: dict[str, object], unread: tuple[str, ...]) -> None:
+    """A run of another model is not the run of the source."""
+    from skyrl_train.contracts.errors import UsageError
+
+    found = next((one for one in read if one.setting == MODEL_KEY and one.place), None)
+    if MODEL_KEY in given or (found is not None and not found.unknown):
+        return
+    if found is not None:
+        raise UsageError(f"{found.place}: {found.name} = {found.value}: {found.unknown}; pass --model NAME|DIR")
+    why = f": {unread[0]}. If that is a file with the settings, pass it with --from; else" if unread else ";"
+    raise UsageError(f"the source names no model{why} pass --model NAME|DIR")
 
 
 def _whole_nodes(gpus: int | None, source: dict[str, object]) -> dict[str, object]:
@@ -148,14 +165,17 @@ def _read_by_doctor(sources: list[str]) -> dict[str, Any]:
 def _read(one: dict[str, Any]) -> "Read":
     from skyrl_train.config.translate import Read
 
-    line = "" if one["line"] is None else f":{one['line']}"
-    place = f"{one['file']}{line}" if one["written"] else ""
+    place = _place(one) if one["written"] else ""
     return Read(one["setting"], one["name"], one["value"], one["unknown"], place, one.get("is_default", False))
+
+
+def _place(one: dict[str, Any]) -> str:
+    return str(one["file"]) if one["line"] is None else f"{one['file']}:{one['line']}"
 
 
 def _given(args: argparse.Namespace) -> dict[str, object]:
     given = {
-        "model.path": args.model,
+        MODEL_KEY: args.model,
         "data.train_files": args.tasks and [args.tasks],
         "slurm.gpus_per_node": args.gpus,
     }

@@ -50,6 +50,8 @@ _PRIME: Mapping[str, tuple[str, Convert]] = {
     **dict.fromkeys(("monitors.wandb.name", "wandb.name"), ("trainer.experiment", _same)),
     "ckpt.interval": ("trainer.save_every_steps", _same),
 }
+_WITH_OUR_AGENT = ("skyrl-agent", "run-config")
+"""Dialects whose rollouts are agents in sandboxes too."""
 _TABLES = {"skyrl": _SKYRL, "prime-rl": _PRIME, "prime-rl-2025": _PRIME}
 
 SKYRL_DEFAULTS: Mapping[str, object] = {f"{_ALGORITHM}.use_kl_loss": True}
@@ -74,6 +76,10 @@ def with_our_names(
         if key is not None:
             moved.append(Read(key[0], name, key[1]))
     return tuple(moved), tuple(left)
+
+
+def has_our_agent(dialect: str) -> bool:
+    return any(one in _WITH_OUR_AGENT for one in dialect.split("+"))
 
 
 def our_name(dialect: str, name: str, value: object) -> tuple[str, object] | None:

@@ -10,6 +10,8 @@ from skyrl_train.config.walltime import walltime_violations
 from skyrl_train.contracts.record import record
 
 _LEFT_OUT = ("env", "python.interpreter")
+_OF_THE_USER = ("model.path", "critic.path", "data.train_files", "data.val_files")
+"""A default of these names files that a framework's own example has."""
 _ENV = "env."
 _OF_THE_MACHINE = re.compile(
     r"PATH|HOME|USER|PWD|SHELL|TMPDIR|(?:LD_LIBRARY|PYTHON)PATH|VIRTUAL_ENV|(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES"
@@ -24,7 +26,13 @@ _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
 _ENGINE = ("rollout.engine", "vllm")
 _CRITIC = "critic."
 _TASKS = "data.train_files"
+AGENT = (
+    "each rollout is an agent in a sandbox: the rows of data need an image and tests (see `skyrl-train data convert`), and the "
+    "reward of the source is not used"
+)
+"""The change of each run whose framework has other rollouts."""
 _SHARED_GPUS = "the trainer and the server of a run.toml share all GPUs"
+_NO_SUCH = "not translated"
 _REASONS = {
     "actor.strategy": "a run.toml trains with FSDP; memory and speed differ",
     "deployment.trainer_gpus": _SHARED_GPUS,
@@ -90,8 +98,10 @@ class _Left:
 
 
 def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
-    """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours."""
+    """The values that RunConfig accepts. Defaults of the framework are kept where they differ from ours, but for models and
+    data."""
     ours = {one.key: one for one in settings() if one.key not in _LEFT_OUT}
+    read = tuple(one for one in read if one.place or one.setting not in _OF_THE_USER)
     has_critic = any(one.setting == "algorithm.advantage" and one.value == "gae" for one in read)
     found = {one.setting for one in read}
     named = tuple(one for one in others if one.setting in ours and one.setting not in found)
@@ -110,6 +120,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     left = [one for one in left if one.one.setting != _ROLLOUTS or _BATCH not in values]
     left += [_Left(one, why) for one in others if (why := _beside(one, values))]
     values, refused = _accepted(_with_own_places(values))
+    left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
     sources = {one.setting: one for one in (*derived, *read)}
     refusals = [_Left(sources[key], _REASONS.get(key, why)) for key, why in refused.items() if key in sources]
     left += [one for one in refusals if one.one.place or one.changes_the_run(has_critic=has_critic)]
@@ -129,7 +140,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
 def _beside(one: Read, values: Mapping[str, object]) -> str:
     """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
     if one.setting not in values:
-        return _untranslated(one)
+        return _NO_SUCH
     return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"
 
 
@@ -163,14 +174,19 @@ def _problem(one: Read, *, known: bool) -> str:
         return "each job has its own"
     if known:
         return ""
-    return _REASONS.get(one.setting) or _untranslated(one)
+    return _REASONS.get(one.setting, _NO_SUCH)
 
 
-def _untranslated(one: Read) -> str:
+def _like(one: Read, values: Mapping[str, object]) -> str:
     """A setting that the doctor does not know under this name may still have its like in a run.toml."""
     last = one.name.rpartition(".")[2]
-    like = [ours.key for ours in settings() if ours.key.rpartition(".")[2] == last]
-    return f"not translated; check {like[0]}, which has its default" if len(like) == 1 else "not translated"
+    like = [ours for ours in settings() if ours.key.rpartition(".")[2] == last]
+    if len(like) != 1:
+        return _NO_SUCH
+    key, default = like[0].key, like[0].default
+    if key in values:
+        return f"{_NO_SUCH}; {key} is {values[key]}"
+    return f"{_NO_SUCH}; {key} is now {default} (the default)" if default else f"{_NO_SUCH}; {key} is not set"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:

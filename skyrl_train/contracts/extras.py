@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, requires
 
 PACKAGE = "skyrl-doctor"
 
@@ -16,6 +15,8 @@ def install(extra: str, *, python: str = sys.executable) -> str:
 
 def needed(extra: str) -> list[str]:
     """The requirements of an extra, without those of this project, as the installed package states them."""
+    from importlib.metadata import PackageNotFoundError, requires  # 20 ms, and few need it
+
     try:
         stated = requires(PACKAGE) or []
     except PackageNotFoundError:

@@ -19,7 +19,7 @@ _OTHER = re.compile(
 )
 """Words that make another shape of the same family and size."""
 _HAS_LENGTH = re.compile(
-    r"qwen-?2\.5-[\d.]+b-instruct|qwen-?3-[\d.]+b(?:-a\d+b)?|(?:meta-)?llama-?[23](?:\.\d)?-\d+b(?:-instruct|-chat)?"
+    r"qwen-?2\.5-[\d.]+b-instruct|qwen-?3-(?!(?:30|235)b$)[\d.]+b(?:-a\d+b)?|(?:meta-)?llama-?[23](?:\.\d)?-\d+b(?:-instruct|-chat)?"
 )
 """The public names whose context is the one of the table. Bases, distilled and trained models have contexts of their own."""
 _TRAINED = re.compile(r"(?:(?:multi-?turn|cold-?start|sft|rl|grpo|ppo|dapo|dpo|rft|my|our)-)+")
@@ -40,6 +40,7 @@ _FAMILIES: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
     ("Qwen2ForCausalLM", "qwen2", rf"deepscaler-{_SIZE}", shapes.R1_DISTILL_QWEN),
     ("Qwen2MoeForCausalLM", "qwen2_moe", r"qwen1\.5-moe-(?P<size>a2\.7b)", shapes.QWEN15_MOE),
     ("Qwen3MoeForCausalLM", "qwen3_moe", r"qwen-?3(?:-coder)?-(?P<size>\d+b-a\d+b)", shapes.QWEN3_MOE),
+    ("Qwen3MoeForCausalLM", "qwen3_moe", r"qwen-?3-(?P<size>30b|235b)(?:-moe)?(?!-a\d)", shapes.QWEN3_MOE_BY_TOTAL),
     ("Qwen3ForCausalLM", "qwen3", rf"qwen-?3{_KIND}-{_SIZE}", shapes.QWEN3),
     ("Qwen3ForCausalLM", "qwen3", r"deepseek-r1-0528-qwen3-(?P<size>8b)", shapes.QWEN3),
     ("Qwen3NextForCausalLM", "qwen3_next", r"qwen-?3-(?:coder-)?next-(?P<size>80b-a3b)", shapes.QWEN3_NEXT),
@@ -66,7 +67,7 @@ _FAMILIES: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
     ("Glm4MoeLiteForCausalLM", "glm4_moe_lite", r"glm-4\.7-(?P<size>flash)", {"flash": shapes.GLM47_FLASH}),
     ("Glm4ForCausalLM", "glm4", rf"glm-(?:z1-|4-){_SIZE}-0414", shapes.GLM4),
     ("DeepseekV3ForCausalLM", "deepseek_v3", r"deepseek-(?P<size>v3|r1)(?!-distill|\.2)", {"v3": shapes.DEEPSEEK_V3, "r1": shapes.DEEPSEEK_V3}),
-    ("DeepseekV3ForCausalLM", "deepseek_v3", r"moonlight-(?P<size>16b)-a3b", {"16b": shapes.MOONLIGHT}),
+    ("DeepseekV3ForCausalLM", "deepseek_v3", r"moonlight-?(?P<size>16b)(?:-a3b)?", {"16b": shapes.MOONLIGHT}),
     ("DeepseekV3ForCausalLM", "deepseek_v3", r"kimi-(?P<size>k2)(?!\.5)", {"k2": shapes.KIMI_K2}),
     ("GptOssForCausalLM", "gpt_oss", rf"gpt-oss-{_SIZE}", shapes.GPT_OSS),
     ("MiMoForCausalLM", "mimo", rf"mimo-{_SIZE}", shapes.MIMO),

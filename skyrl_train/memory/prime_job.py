@@ -50,14 +50,24 @@ def as_prime(job: Job, rollout: Rollout | None, *, spares_logits: bool = False) 
     )
 
 
+def trains(values: Mapping[str, object]) -> bool:
+    """Whether a program that is started by hand trains a model. The orchestrator and the inference server do not."""
+    first = {key.split(".")[0] for key in values}
+    is_trainer = _is_sft(values) or bool(first & {"optim", "loss", "ckpt", "weight_broadcast"})
+    return is_trainer and not first & {"sampling", "env", "server", "train"}
+
+
+def _is_sft(values: Mapping[str, object]) -> bool:
+    return any(
+        key.startswith(("data.seq_len", "data.batch_size", "data.micro_batch_size", "data.name")) for key in values
+    )
+
+
 def part_job(values: Mapping[str, object]) -> Job:
     """The job of one program that is started by hand: the trainer of a run, or fine-tuning."""
     keys = Keys(values)
-    is_sft = any(
-        key.startswith(("data.seq_len", "data.batch_size", "data.micro_batch_size", "data.name")) for key in values
-    )
-    trains = is_sft or any(key.split(".")[0] in ("optim", "loss", "ckpt", "weight_broadcast") for key in values)
-    if not trains or any(key.split(".")[0] in ("sampling", "env", "server", "train") for key in values):
+    is_sft = _is_sft(values)
+    if not trains(values):
         raise UnsupportedJobError("this program of prime-rl trains no model; pass the file of `rl`, `trainer` or `sft`")
     length = or_default(keys.integer("data.seq_len" if is_sft else "model.seq_len"), SEQ_LEN)
     job = Job(

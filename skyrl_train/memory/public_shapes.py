@@ -66,6 +66,8 @@ QWEN3_MOE = {
     "235B-A22B": {**_QWEN3, **_UNTIED} | _dense(4096, 94, 64, 4, 12288) | _experts("num_experts", 128, 8, 1536),
     "480B-A35B": {**_QWEN3, **_UNTIED} | _dense(6144, 62, 96, 8, 8192) | _experts("num_experts", 160, 8, 2560),
 }
+QWEN3_MOE_BY_TOTAL = {"30B": QWEN3_MOE["30B-A3B"], "235B": QWEN3_MOE["235B-A22B"]}
+"""No dense Qwen3 has these sizes."""
 QWEN3_NEXT = {
     "80B-A3B": {**_QWEN35, "vocab_size": 151_936, **_UNTIED, **_LINEAR, "linear_num_value_heads": 32}
     | _dense(2048, 48, 16, 2, 5120)

@@ -131,7 +131,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
 
 def _open_end(key: str, shape: ModelShape) -> str:
     """What the memory does not tell of a value."""
-    if key == "max_model_len" and shape.max_positions is None:
+    if key in ("max_model_len", "response_length") and shape.max_positions is None:
         return "the model's context is not known and may be shorter"
     return ""
 

@@ -16,8 +16,9 @@ SWITCHES = (
     f"{M}.mtp.enable",
     f"{A}.fsdp_config.qat.enable",
     f"{A}.use_prefix_grouper",
-    "distillation.enabled",
 )
+ESTIMATORS = ("kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3")
+"""Distillation losses of one log-prob for each token (verl trainer/distillation/losses.py). They hold no second logits."""
 VISION = re.compile(r"visual|vision")
 """Modules of a vision tower. Adapters are counted in the text model alone."""
 USUAL = {
@@ -63,8 +64,18 @@ def refuse_undescribed(keys: Keys, *, critic: bool, lora: bool) -> None:
             raise UnsupportedJobError(
                 f"{reward}.enable is set; a reward model on the same GPUs is not supported; set it to false to leave out its memory"
             )
+    if keys.flag("distillation.enabled"):  # the teachers have GPUs of their own (trainer_base.py: teacher_pool)
+        _refuse_other_logits(keys)
     if critic:
         _refuse_another_shape(keys)
+
+
+def _refuse_other_logits(keys: Keys) -> None:
+    loss = keys.raw("distillation.distillation_loss.loss_mode")
+    if loss is not None and loss[1] not in ESTIMATORS:
+        raise UnsupportedJobError(
+            f"{loss[0]} is {loss[1]!r}, which holds the logits a second time; set it to k1 for a rough figure"
+        )
 
 
 def _refuse_another_shape(keys: Keys) -> None:

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from skyrl_doctor.site.files import HOOKS
+from skyrl_doctor.site.slurm_config import HOOKS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "slurm-site.md").read_text(encoding="utf-8")

@@ -73,7 +73,7 @@ def test_a_link_to_a_device_is_not_followed(job: Path, tmp_path: Path) -> None:
 
 def test_a_bundle_reads_as_the_job_does(job: Path, tmp_path: Path) -> None:
     bundled(job, tmp_path / "out")
-    (here, cause), (there, same) = read_job(str(job)), read_job(str(tmp_path / "out"))
+    (here, cause, _), (there, same, _) = read_job(str(job)), read_job(str(tmp_path / "out"))
     assert there.rollouts == here.rollouts
     assert [step.step for step in there.steps] == [1, 2, 3]
     assert (same.id, len(there.events)) == (cause.id, len(here.events))

@@ -11,7 +11,7 @@ from skyrl_doctor.found_by import finders, found_by, page
     [
         ("GPU001", (), "Not built yet."),
         ("TRN002", ("skyrl-doctor diagnose",), "Found by skyrl-doctor diagnose."),
-        ("TRN005", ("skyrl-doctor watch",), "Found by skyrl-doctor watch."),
+        ("AGT019", ("skyrl-doctor watch",), "Found by skyrl-doctor watch."),
         (
             "TRN006",
             ("skyrl-doctor watch", "skyrl-doctor diagnose"),

@@ -51,7 +51,7 @@ def test_a_fault_of_every_iteration_is_told_once(tmp_path: Path, capsys: pytest.
 def test_the_iterations_of_skyrl_are_judged_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = f"for mini in 100 256; do\n{SKYRL}$mini\ndone\n"
     assert messages(text, tmp_path, capsys) == [
-        "trainer.train_batch_size (512) must be a multiple of trainer.policy_mini_batch_size (100); use 600 (in 1 of 2 iterations)"
+        "trainer.train_batch_size (512) must be a multiple of trainer.policy_mini_batch_size (100); set trainer.policy_mini_batch_size = 128 (in 1 of 2 iterations)"
     ]
 
 

@@ -11,8 +11,10 @@ if TYPE_CHECKING:  # the memory model is imported only if a plan needs it
 @record(kw_only=True)
 class GpuBudget:
     """`budget` is the worst case, with every sequence at its limit. `expected` is that with the lengths that `lengths`
-    describes, `host` and `seconds` go with it; None if none are known. `replies_known`: replies are not taken at their limit. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
-    size. `free` is None if no driver reports it."""
+    describes, `host` and `seconds` go with it; None if none are known. `replies_known`: replies are not taken at their
+    limit. `time_needs_lengths`: the time depends on lengths that are not known. `shape_from` is the source of the model's
+    shape. `kept` bytes stay on the GPU during an update, whatever the batch size. `free` is None if no driver reports it.
+    """
 
     model: str
     shape_from: str
@@ -22,6 +24,7 @@ class GpuBudget:
     expected: "Budget | None" = None
     lengths: str = ""
     replies_known: bool = False
+    time_needs_lengths: bool = False
     host: "Host | None" = None
     seconds: "StepTime | None" = None
     kept: int

@@ -9,8 +9,8 @@ from skyrl_doctor.logs.judge.quotations import Voice, is_quoted
 from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.last_words import LINES, weigh_last_words
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.phrases import is_watch_line
 from skyrl_doctor.logs.read.noise import clean, prefix
+from skyrl_doctor.logs.read.watch_lines import is_watch_line
 
 _REACH = 1 << 13
 """The bytes at the end of a file that are searched."""

@@ -73,8 +73,8 @@ class LineBuilder:
             number=number,
             text=text,
             clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
-            frame=last_frame(above, piece.process),
-            raiser=raising_file(above, piece.process),
+            frame=last_frame(above, piece.process, piece.text),
+            raiser=raising_file(above, piece.process, piece.text),
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
 

@@ -13,9 +13,9 @@ from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
 from skyrl_doctor.logs.judge.tally import Scan, Tally
 from skyrl_doctor.logs.match.candidates import Candidates, find_candidates
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.phrases import is_watch_line
 from skyrl_doctor.logs.match.pieces import Key, Piece, split_pieces
 from skyrl_doctor.logs.read.blocks import Block, Blocks
+from skyrl_doctor.logs.read.watch_lines import is_watch_line
 
 
 class Scanner:

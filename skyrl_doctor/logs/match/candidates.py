@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.match.engine import FEED_INTERVAL, Place
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.phrases import is_watch_line
 from skyrl_doctor.logs.match.steps import thin_steps
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import WINDOW, clean, line_bounds, strip_noise
+from skyrl_doctor.logs.read.watch_lines import is_watch_line
 
 FEW = 64
 """Up to so many places of a block are checked against the clean line here. Where there are more, most are one failure that

@@ -65,8 +65,9 @@ _SHELL = re.compile(
     rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
     rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
     r"|[\w./~+-]{1,200}: line \d{1,6}: \[{1,2}: |Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
+    r"|ERROR: (?:Could not (?:find a version that satisfies|install packages due to|open requirements file)|No matching distribution found for|Failed building wheel for|Invalid requirement: )\b"
 )
-"""What a shell, the small programs of a script and conda's activation write, before the script goes on."""
+"""What a shell, the small programs of a script, conda's activation and pip write, before the script goes on."""
 _EXCEPTION = re.compile(
     r"(?:[\w.-]*\d[\w.-]*: )?(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,8}"
     r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Timeout|Exit)|Exception|StopIteration|LLVM ERROR)(?::|$)"

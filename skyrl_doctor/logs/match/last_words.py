@@ -30,6 +30,8 @@ _COMMAND = re.compile(
     r"^\[sandbox |\[(?:The )?[Cc]ommand (?:finished|completed)\b|\bgit\b|^\w{1,20}: \{|\bcannot find name for\b"
 )
 """Of an agent's command, of a look at the repository, or of data."""
+_WARNING = re.compile(r"\S{1,300}\.py:\d{1,6}: (?!\w{0,60}(?:Error|Exception)\b)")
+"""Python's warnings, where a library leaves the class of the warning out."""
 _SERVER = re.compile(r"\b(?:serve|server|api_server|tensorboard|http\.server|sleep|tail|watch)\b")
 _OF_OUR_JOB = re.compile(
     r"\bskyrl-train job: (?:trainer|runtime): (?:stopped by|the (?:trainer|runtime) job ended: stopped by)"
@@ -63,6 +65,7 @@ def weigh_last_words(text: str, left: int = 0) -> Weight | None:
         or is_quotation(text)
         or matches_error(text)
         or is_of_shell(text)
+        or _WARNING.match(text)
         or _OF_OUR_JOB.search(text)
     ):
         return None

@@ -44,14 +44,6 @@ RUN_END = (
 ANSWERED = b'/completions HTTP/1.1" 200'
 """In a line of a model server that answered a request."""
 
-WATCH_PREFIX = b"skyrl-doctor watch: "
-"""The start of the lines that the watch writes into a job's log: they mention failures, and report none."""
-
-
-def is_watch_line(line: bytes) -> bool:
-    """Whether the watch wrote the line."""
-    return line.lstrip().startswith(WATCH_PREFIX)
-
 
 def is_advice(before: str, after: str) -> bool:
     """Whether the words between the two texts are part of advice."""

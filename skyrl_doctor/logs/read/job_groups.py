@@ -11,7 +11,8 @@ date       other names differ from its name in a date alone: it is a run without
 stem       another log of the same stem, such as the .out of its .err, has a job
 near       the nearest directory that holds logs of jobs holds those of one only
 
-Logs without any job are those of one run, unless two of them were written by the drivers of different runs.
+Logs without any job are those of one run, unless two of them were written by the drivers of different runs, or are in two
+directories of prime-rl's logs: those of one such directory are of one run.
 A log that says that it continues another job is of the same run.
 """
 
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.read.job_names import NamedJobs, certain_id, launch_role, numbers, stem
+from skyrl_doctor.logs.read.prime_logs import prime_directories
 from skyrl_doctor.logs.read.slurm_job import JobWords
 
 LAUNCH_FILES = ("jobs.json", "launch.json")
@@ -58,13 +60,15 @@ def group_by_job(words: Words) -> list[JobLogs]:
 
 def _split_runs(words: Words, files: list[str]) -> list[tuple[str, ...]]:
     """The logs of each run that names no job. Of several runs, a log without a driver is one by itself, or of its stem's run."""
-    drivers = {file: words[file].driver for file in files if words[file].driver}
+    homes = prime_directories(files)
+    home_of = {file: max((one for one in homes if file.startswith(one)), key=len, default="") for file in files}
+    drivers = {file: words[file].driver for file in files if words[file].driver and not home_of[file]}
     stems = {key: driver for file, driver in drivers.items() for key in _stem_keys(file)}
     runs: dict[str, list[str]] = defaultdict(list)
     for file in files:
-        own = stems.get(_stem_keys(file)[0], file)
-        runs[own].append(file)
-    return [tuple(some) for some in runs.values()] if len(set(stems.values())) > 1 else [tuple(files)] if files else []
+        runs[home_of[file] or stems.get(_stem_keys(file)[0], file)].append(file)
+    known = len(set(stems.values())) + len(homes)
+    return [tuple(some) for some in runs.values()] if known > 1 else [tuple(files)] if files else []
 
 
 def newest_first(jobs: Iterable[str]) -> list[str]:

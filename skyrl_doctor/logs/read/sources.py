@@ -5,8 +5,13 @@ import os
 import re
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.read.watch_lines import is_watch_line
+from skyrl_train.contracts import bounded
 
 STDIN = "-"
+WATCH_LOGS = frozenset({"watch.log", "watch.out", "watch.err"})
+"""Names that the output of a watch may have. They are read where they are named, or where another program wrote them."""
+_BEGIN_BYTES = 64
 _LOG = re.compile(r"\.(?:log|out|err)(?:[.-]\d+)*(?:\.(?:gz|bz2|xz|zst))?$")
 _TEXT = re.compile(r"\.txt(?:\.(?:gz|bz2|xz|zst))?$")
 _SECRET = re.compile(r"key|token|secret|url", re.IGNORECASE)
@@ -71,8 +76,19 @@ def _below(directory: str, missing: list[str]) -> list[str]:
         for name in names
         if os.path.isfile(os.path.join(where, name))
     )
-    logs = [file for file in every if _LOG.search(file)]
+    logs = [file for file in every if _LOG.search(file) and not _is_of_watch(file)]
     return logs or [file for file in every if _TEXT.search(file) and not _SECRET.search(os.path.basename(file))]
+
+
+def _is_of_watch(file: str) -> bool:
+    """Whether a watch wrote the file: its findings are no lines of the run."""
+    if os.path.basename(file) not in WATCH_LOGS:
+        return False
+    try:
+        with bounded.open_file(file) as opened:
+            return is_watch_line(opened.read(_BEGIN_BYTES))
+    except OSError:
+        return False
 
 
 def _reason(path: str) -> str:

@@ -11,7 +11,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, renamed, unknown_values
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
-from skyrl_doctor.plan.keys import OTHER_PROGRAM
+from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
@@ -28,6 +28,7 @@ NODES = "slurm.nodes"
 TRAIN, SFT_PROGRAM = "train", "sft"
 OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
+GENERATES = ".main_generate"
 SFT_MODULES = ("skyrl.train.main_sft",)
 _WORD = re.compile(r"(?P<mode>\+{0,2}|~)(?P<key>[A-Za-z_]\w*(?:[.-][A-Za-z_]\w*)*)=(?P<value>.*)", re.DOTALL)
 _ABSENT = "its file is not in a directory above the script; keys that it adds or refuses are not known"
@@ -55,6 +56,8 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     if not is_own:
         place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
+    if launch.module.endswith(GENERATES):
+        beside.append(Value(NO_TRAINING, launch.module, location=None, written=False, own=NO_TRAINING))
     nodes = next(name for name, ours in names.items() if ours == NODES)
     one_node = default(NODES, 1, own=nodes, source="default of SkyRL")  # whatever the number of nodes of the job
     values = by_key(_checked(renamed(own, names)), [one_node], job)

@@ -43,11 +43,15 @@ class Found:
 
 @record
 class Repair:
-    """The files before and after, the ids of the checks of which every finding is fixed, and why findings are left."""
+    """The files before and after, the ids of the checks of which every finding is fixed, and why findings are left.
+
+    `more` are findings that appear only with the edits, or ask for another value then, and that are edited too.
+    """
 
     proposals: tuple[Proposal, ...]
     fixed: frozenset[str] = frozenset()
     left: tuple[tuple[Finding, str], ...] = ()
+    more: tuple[Found, ...] = ()
 
 
 def repair(
@@ -72,7 +76,9 @@ def repair(
     )
     failed = {found.id for found, _ in left}
     reasons = tuple((found.finding, reason) for found, reason in left if reason != BY_HAND)
-    return Repair(proposals, frozenset(found.id for found in findings) - failed, reasons)
+    announced = {change for found in findings for change in found.changes}
+    more = tuple(found for found in work.made if not announced.issuperset(found.changes))
+    return Repair(proposals, frozenset(found.id for found in findings) - failed, reasons, more)
 
 
 class _Work:
@@ -88,6 +94,7 @@ class _Work:
     ) -> None:
         self.texts = dict(texts)
         self.left: list[tuple[Found, str]] = []
+        self.made: list[Found] = []
         self._read = read
         self._judge = judge
         self._allow_new = allow_new
@@ -128,6 +135,7 @@ class _Work:
 
     def _attempt(self, findings: Sequence[Found]) -> str | None:
         """Keeps the changes if all is well; else returns the reason why not."""
+        made = list(findings)
         try:
             texts = self._changed(self.texts, findings)
             outcomes = self._examined(texts)
@@ -135,13 +143,15 @@ class _Work:
                 new = [found for found in _new(self._known, outcomes) if found.changes]
                 if not new or self._allow_new:
                     break
-                texts = self._changed(texts, _without_rivals(new))
+                made += (following := _without_rivals(new))
+                texts = self._changed(texts, following)
                 outcomes = self._examined(texts)
         except (CannotEdit, UsageError) as error:
             return str(error)
         reason = self._objection(findings, outcomes)
         if reason is None:
             self.texts, self._known = dict(texts), outcomes
+            self.made += made
         return reason
 
     def _objection(self, findings: Sequence[Found], outcomes: Sequence[Outcome]) -> str | None:

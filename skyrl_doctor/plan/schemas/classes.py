@@ -6,7 +6,7 @@ A type is a text: `int`, `str|none`, `'a'|'b'` (literals), `{}` (a table whose k
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skyrl_doctor.core.record import record
@@ -49,6 +49,15 @@ class _Shape:
         self.values += other.values
 
 
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """The fields of a class and of its bases, the names that its validators translate, and whether it takes any key."""
+
+    fields: Mapping[str, _Shape]
+    translated: frozenset[str]
+    allows_more: bool
+
+
 @dataclass(slots=True)
 class _Module:
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
@@ -63,7 +72,14 @@ class ConfigClasses:
         """`references`: classes by (module, name) that are written as `@NAME` instead of their keys."""
         self._read = read
         self._modules: dict[str, _Module | None] = {}
+        self._classes: dict[tuple[str, str], _Class] = {}
         self._references = references or {}
+
+    def with_references(self, references: Mapping[tuple[str, str], str]) -> "ConfigClasses":
+        """The same classes, read once, with other references."""
+        made = ConfigClasses(self._read, references=references)
+        made._modules, made._classes = self._modules, self._classes
+        return made
 
     def has(self, module: str, name: str) -> bool:
         return self._owner(module, name) is not None
@@ -95,8 +111,8 @@ class ConfigClasses:
         if label in above or len(above) > MAX_DEPTH or len(found) > MAX_KEYS:
             found[f"{prefix}*"] = ANY
             return
-        for name, where, annotation in self._fields(owner):
-            shape = self._shape(where, annotation)
+        one_class = self._class(owner)
+        for name, shape in one_class.fields.items():
             key = prefix + name
             references = {self._references.get((one.module, one.node.name)) for one in shape.tables} - {None}
             words = shape.words | {f"@{reference}" for reference in references}
@@ -108,33 +124,23 @@ class ConfigClasses:
             inner += [(one, f"{key}.*.") for one in shape.values]
             for one, below in inner:
                 self._flatten(one, below, found, (*above, label))
-        for name in self._translated(owner):
+        for name in one_class.translated:
             if TABLE in found.get(f"{prefix}{name}", "").split("|"):
                 found[f"{prefix}{name}.*"] = ANY  # a validator may take another table under this name
-        if self._allows_more(owner):
+        if one_class.allows_more:
             found[f"{prefix}*"] = ANY
 
-    def _fields(self, owner: Owner) -> Iterator[tuple[str, str, ast.expr]]:
-        """The fields of a class and of its bases: name, module, annotation. A field of the class hides that of a base."""
-        fields: dict[str, tuple[str, ast.expr]] = {}
-        statements = [(one.module, each) for one in reversed(self._line(owner)) for each in one.node.body]
-        for module, statement in statements:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                names = (statement.target.id, *_other_names(statement))
-                kept = (name for name in names if not name.startswith("_") and name != "model_config")
-                fields.update(dict.fromkeys(kept, (module, statement.annotation)))
-            elif isinstance(statement, ast.FunctionDef) and _runs_before(statement):
-                for name in _mentioned(statement):  # a validator may take an old name and translate it
-                    fields.setdefault(name, (module, ast.Constant(Ellipsis)))
-        for name, (module, annotation) in fields.items():
-            yield name, module, annotation
-
-    def _translated(self, owner: Owner) -> set[str]:
-        """The names that validators take out of the data before the fields are read."""
-        functions = [one for each in self._line(owner) for one in each.node.body if isinstance(one, ast.FunctionDef)]
-        calls = [node for one in functions if _runs_before(one) for node in ast.walk(one) if isinstance(node, ast.Call)]
-        popped = (node.args[0] for node in calls if node.args and _last(node.func) == "pop")
-        return {node.value for node in popped if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    def _class(self, owner: Owner) -> "_Class":
+        """What a class says of its keys. A class is read once, wherever it is a table."""
+        label = owner.module, owner.node.name
+        if label not in self._classes:
+            line = self._line(owner)
+            self._classes[label] = _Class(
+                {name: self._shape(where, annotation) for name, where, annotation in _fields(line)},
+                _translated(line),
+                self._allows_more(line),
+            )
+        return self._classes[label]
 
     def _line(self, owner: Owner) -> list[Owner]:
         """The class and its bases, nearest first."""
@@ -146,9 +152,9 @@ class ConfigClasses:
             line += [base for base in bases if base is not None]
         return line
 
-    def _allows_more(self, owner: Owner) -> bool:
+    def _allows_more(self, line: Sequence[Owner]) -> bool:
         """Whether the class takes keys that its source does not name."""
-        for one in self._line(owner):
+        for one in line:
             text = " ".join(ast.unparse(statement) for statement in one.node.body if _is_model_config(statement))
             if re.search(r"extra\W+(?:allow|ignore)", text):
                 return True
@@ -267,6 +273,30 @@ def _parsed(tree: ast.Module, name: str) -> _Module:
             case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Subscript() | ast.BinOp() | ast.Name() as value):
                 made.aliases[alias] = value
     return made
+
+
+def _fields(line: Sequence[Owner]) -> Iterator[tuple[str, str, ast.expr]]:
+    """The fields of a class and of its bases: name, module, annotation. A field of the class hides that of a base."""
+    fields: dict[str, tuple[str, ast.expr]] = {}
+    statements = [(one.module, each) for one in reversed(line) for each in one.node.body]
+    for module, statement in statements:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            names = (statement.target.id, *_other_names(statement))
+            kept = (name for name in names if not name.startswith("_") and name != "model_config")
+            fields.update(dict.fromkeys(kept, (module, statement.annotation)))
+        elif isinstance(statement, ast.FunctionDef) and _runs_before(statement):
+            for name in _mentioned(statement):  # a validator may take an old name and translate it
+                fields.setdefault(name, (module, ast.Constant(Ellipsis)))
+    for name, (module, annotation) in fields.items():
+        yield name, module, annotation
+
+
+def _translated(line: Sequence[Owner]) -> frozenset[str]:
+    """The names that validators take out of the data before the fields are read."""
+    functions = [one for each in line for one in each.node.body if isinstance(one, ast.FunctionDef)]
+    calls = [node for one in functions if _runs_before(one) for node in ast.walk(one) if isinstance(node, ast.Call)]
+    popped = (node.args[0] for node in calls if node.args and _last(node.func) == "pop")
+    return frozenset(node.value for node in popped if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _other_names(statement: ast.AnnAssign) -> Iterator[str]:

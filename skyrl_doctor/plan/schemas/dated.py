@@ -65,10 +65,15 @@ class History:
         written = tuple(keys)
         turns = {date for key in written for span in self._spans(program, key) for date in span[1:] if date}
         dates = self.dates(program)
-        return min(
-            (date for date in dates if date == dates[0] or date in turns or _before(dates, date) in turns),
-            key=lambda date: (len(self.unknown(program, date, written)), -dates[::-1].index(date)),
-        )
+        fewest = len(written) + 1
+        best = dates[0]
+        for date in (date for date in dates if date == dates[0] or date in turns or _before(dates, date) in turns):
+            lacking = len(self.unknown(program, date, written))
+            if lacking < fewest:
+                fewest, best = lacking, date
+            if not lacking:  # making a schema takes milliseconds
+                break
+        return best
 
     def unknown(self, program: str, date: str, keys: Iterable[str]) -> tuple[str, ...]:
         """The keys that the program lacks on a date."""

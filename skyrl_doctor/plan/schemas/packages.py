@@ -94,4 +94,4 @@ def program_keys(package: Package, read: ReadModule) -> Iterator[tuple[str, dict
     for program, place in places.items():
         if place is not None:
             others = {other: name for other, name in references.items() if name != program}
-            yield program, ConfigClasses(read, references=others).keys(*place)
+            yield program, plain.with_references(others).keys(*place)

@@ -15,6 +15,7 @@ MAX_NODES = 50_000
 MAX_INTERPOLATIONS = 1_000
 MAX_LETTERS = 1 << 20
 _OPENERS = 400
+_SCALAR = "scalar"
 _INDENT = re.compile(r"^ {200}", re.MULTILINE)
 _REPEATED = re.compile(r"(?:[-?][ \t]+){8}")
 _DOTTED = re.compile(r"[\w-]+(?:[ \t]{0,8}\.[ \t]{0,8}[\w-]+){100}")
@@ -47,7 +48,7 @@ def refuse_large_yaml(yaml: Any, root: Any, file: str) -> None:
         children = tuple(_children(yaml, node))
         if is_done:
             open_nodes.discard(id(node))
-            sizes[id(node)] = 1 + sum(sizes[id(child)] for child in children)
+            sizes[id(node)] = 1 + sum(sizes.get(id(child), 1) for child in children)
             if sizes[id(node)] > MAX_NODES:
                 raise too_large(file)
         elif id(node) in open_nodes:
@@ -57,7 +58,7 @@ def refuse_large_yaml(yaml: Any, root: Any, file: str) -> None:
             if len(open_nodes) > MAX_DEPTH * 2:  # keys and values of the way down
                 raise too_large(file)
             todo.append((node, True))
-            todo.extend((child, False) for child in children if id(child) not in sizes)
+            todo.extend((child, False) for child in children if child.id != _SCALAR and id(child) not in sizes)
 
 
 def refuse_long_keys(text: str, file: str) -> None:

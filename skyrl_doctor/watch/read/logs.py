@@ -15,7 +15,7 @@ from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns, installed_patterns
-from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.logs.read.watch_lines import WATCH_PREFIX
 from skyrl_doctor.logs.sentences import explain
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines

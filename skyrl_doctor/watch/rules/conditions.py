@@ -7,7 +7,7 @@ The limits are the frameworks' own where they give one: `training/rollout_probs_
 
 import functools
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
@@ -53,7 +53,10 @@ LOOPS = Figure(own=("rollout_metrics/stuck_in_a_loop_ratio",))
 
 @record(kw_only=True)
 class Condition:
-    """A fault of a step's figures. `advice_for` is the advice to the users of one framework, instead of `advice`."""
+    """A fault of a step's figures. `advice_for` is the advice to the users of one framework, instead of `advice`.
+
+    BEFORE in an advice stands for the first bad step. `advice_at_start` is the advice where no step came before it.
+    """
 
     key: str
     fault: Fault
@@ -63,16 +66,42 @@ class Condition:
     severity: Severity = Severity.WARNING
     advice: Advice | None = None
     advice_for: Mapping[str, Advice] = field(default_factory=dict)
+    advice_at_start: Advice | None = None
 
     @property
     def id(self) -> str:
         """The id that its key begins with."""
         return self.key.partition(".")[0]
 
+    def advise(self, trainer: str, first: int | None) -> Advice | None:
+        """What to do. `first` is the first bad step; None where it is not known."""
+        if first is not None and first <= FIRST_STEP and self.advice_at_start is not None:
+            return self.advice_at_start
+        advice = self.advice_for.get(trainer, self.advice)
+        if advice is None:
+            return None
+        step = "the first bad step" if first is None else f"step {first}"
+        return replace(advice, summary=advice.summary.replace(BEFORE, f"before {step}"))
 
+
+BEFORE = "before STEP"
+FIRST_STEP = 1
 _root = functools.partial(Condition, root=True, severity=Severity.ERROR)
+_LOWER = Change("actor.lr", times=1 / 3)
 _LESS_LEARNING = fix_config(
-    "resume from the last checkpoint with a lower learning rate, or clip the gradient", Change("actor.lr", times=1 / 3)
+    f"resume from a checkpoint {BEFORE} with a lower learning rate, or clip the gradient", _LOWER
+)
+_not_finite = functools.partial(
+    _root,
+    expected="finite numbers",
+    advice=fix_config(
+        f"resume from a checkpoint {BEFORE}: later ones may hold NaN too. Lower the learning rate, or clip the gradient",
+        _LOWER,
+    ),
+    advice_at_start=fix_config(
+        "no step was finite: check the precision (bf16 instead of fp16), the model's files and the log-probabilities "
+        "of the engine"
+    ),
 )
 _SAME_WEIGHTS = fix_config(
     "check that the engine has the trainer's weights and precision, and that both see the same tokens"
@@ -93,8 +122,8 @@ _MISMATCH: Mapping[str, Advice] = {
 }
 
 CONDITIONS = (
-    _root(key="TRN005.metrics", fault=not_a_number, expected="finite numbers", after=2, advice=_LESS_LEARNING),
-    _root(key="TRN005.infinite", fault=infinite, expected="finite numbers", after=3, advice=_LESS_LEARNING),
+    _not_finite(key="TRN005.metrics", fault=not_a_number, after=2),
+    _not_finite(key="TRN005.infinite", fault=infinite, after=3),
     _root(
         key="TRN001.empty",
         fault=nothing_to_learn,

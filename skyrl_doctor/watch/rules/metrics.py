@@ -14,16 +14,18 @@ CLEAR_AFTER = 5
 
 @record
 class MetricsState:
-    """`judged` has the last step of each condition: a framework may print a step's figures in several lines."""
+    """`judged` has the last step of each condition: a framework may print a step's figures in several lines. `firsts` has
+    the first of the bad steps in a row."""
 
     judged: Mapping[str, int] = field(default_factory=dict)
     streaks: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
+    firsts: Mapping[str, int] = field(default_factory=dict)
 
 
 def judge(state: MetricsState, observation: Observation) -> tuple[MetricsState, tuple[Update, ...]]:
     if not isinstance(observation, Step):
         return state, ()
-    judged, streaks = dict(state.judged), dict(state.streaks)
+    judged, streaks, firsts = dict(state.judged), dict(state.streaks), dict(state.firsts)
     updates: list[Update] = []
     for condition in CONDITIONS:
         wrong = condition.fault(observation.metrics)
@@ -33,14 +35,16 @@ def judge(state: MetricsState, observation: Observation) -> tuple[MetricsState, 
         before = Streak(*streaks.get(condition.key, ()))
         now = before.after(is_bad=bool(wrong), report_after=condition.after, clear_after=CLEAR_AFTER)
         streaks[condition.key] = (now.bad, now.good, now.reported)
+        if now.bad == 1:
+            firsts[condition.key] = observation.step
         if now.reported and not before.reported:
-            updates.append(_alert(condition, observation, wrong))
+            updates.append(_alert(condition, observation, wrong, firsts.get(condition.key)))
         elif before.reported and not now.reported:
             updates.append(Cleared(at=observation.at, key=condition.key))
-    return MetricsState(judged, streaks), tuple(updates)
+    return MetricsState(judged, streaks, firsts), tuple(updates)
 
 
-def _alert(condition: Condition, observation: Step, wrong: str) -> Update:
+def _alert(condition: Condition, observation: Step, wrong: str, first: int | None) -> Update:
     return alert(
         observation.at,
         condition.id,
@@ -49,7 +53,8 @@ def _alert(condition: Condition, observation: Step, wrong: str) -> Update:
         root=condition.root,
         severity=condition.severity,
         evidence=(f"step {observation.step}: {wrong}",),
-        advice=condition.advice_for.get(observation.trainer, condition.advice),
+        advice=condition.advise(observation.trainer, first),
+        step=first,
     )
 
 

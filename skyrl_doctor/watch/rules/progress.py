@@ -16,6 +16,7 @@ LEAST_STEP_S = 1.0
 STEPS_TO_LEARN = 3
 KEPT_GAPS = 20
 STEP_STALL_TIMES = 10
+START = "the start of the watch"
 
 
 @record(kw_only=True)
@@ -24,7 +25,7 @@ class Progress:
 
     begun_at: float | None = None
     at: float | None = None
-    what: str = "the start of the watch"
+    what: str = START
     step: int | None = None
     step_at: float | None = None
     gaps: tuple[float, ...] = ()

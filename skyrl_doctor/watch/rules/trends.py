@@ -120,7 +120,7 @@ def _alert(key: str, observation: Step, trend: Trend, fault: str) -> Update:
         SHARP: fix_config("resume from an earlier checkpoint with a lower learning rate or a higher upper clip", lower),
     }[key]
     id_ = key.partition(".")[0]
-    return alert(observation.at, id_, fault, key=key, severity=Severity.WARNING, advice=advice)
+    return alert(observation.at, id_, fault, key=key, severity=Severity.WARNING, advice=advice, step=observation.step)
 
 
 RULE = Rule("trends", TrendsState, judge)

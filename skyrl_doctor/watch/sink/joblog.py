@@ -4,7 +4,7 @@ import glob
 import os
 import stat
 
-from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.logs.read.watch_lines import WATCH_PREFIX
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.files import LOG
 from skyrl_doctor.watch.finding import Alert

@@ -1,10 +1,10 @@
 """The lines that the watch prints besides its alerts: what it watches, each step, what is open."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.logs.read.watch_lines import WATCH_PREFIX
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.figures import PLOTTED, STEP_S
 from skyrl_doctor.watch.finding import Alert
@@ -12,8 +12,10 @@ from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.policy import Policy
 from skyrl_doctor.watch.rules.base import duration
+from skyrl_doctor.watch.rules.progress import START
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink.joblog import line
+from skyrl_doctor.watch.unmatched_end import UnmatchedEnd
 
 MOST_NAMES = 8
 PREFIX = WATCH_PREFIX.decode()
@@ -46,21 +48,32 @@ def steps(seen: Sequence[Step], *, all_of_them: bool) -> Iterator[str]:
 
 
 def step_text(step: Step) -> str:
-    """`step 12 (28 s)  reward 0.31  gradient 0.4`."""
+    """`step 12, took 28 s: reward 0.31, gradient 0.4`."""
     took = STEP_S.value(step.metrics)
-    time = f" ({duration(took)})" if took is not None and 0 < took < float("inf") else ""
+    time = f", took {duration(took)}" if took is not None and 0 < took < float("inf") else ""
     figures = {name: figure.value(step.metrics) for name, figure in PLOTTED.items() if figure is not STEP_S}
-    return "  ".join(
-        (f"step {step.step}{time}", *(f"{name} {value:.4g}" for name, value in figures.items() if value is not None))
-    )
+    texts = ", ".join(f"{name} {value:.4g}" for name, value in figures.items() if value is not None)
+    return f"step {step.step}{time}{': ' if texts else ''}{texts}"
 
 
-def still_open(alerts: Mapping[str, Alert], *, what: str) -> Iterator[str]:
-    """What is open at the end of one pass: the findings of earlier passes too."""
+def still_open(
+    alerts: Mapping[str, Alert], *, earlier: Container[str], unmatched: UnmatchedEnd | None, what: str
+) -> Iterator[str]:
+    """What is open at the end of one pass. `earlier` are the keys of the findings of earlier passes."""
+    if unmatched is not None:
+        yield f"{PREFIX}{'the run ended with' if unmatched.final else 'the run may survive'} {unmatched.text}"
     for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key)):
-        yield f"{PREFIX}open since {time_text(one.at)}: {line(one).removeprefix(PREFIX)}"
-    count = {0: "no open findings", 1: "1 open finding"}.get(len(alerts), f"{len(alerts)} open findings")
-    yield f"{PREFIX}{count}; last activity: {plain(what)}"
+        yield f"{PREFIX}{_since(one, is_earlier=one.key in earlier)}: {line(one).removeprefix(PREFIX)}"
+    number = len(alerts) + (unmatched is not None and unmatched.final)
+    count = {0: "no open findings", 1: "1 open finding"}.get(number, f"{number} open findings")
+    yield f"{PREFIX}{count}; last activity: {'none in the logs' if what == START else plain(what)}"
+
+
+def _since(one: Alert, *, is_earlier: bool) -> str:
+    """Since when it is open. A log that is read late does not tell the time of a line, only the step."""
+    if one.step is not None:
+        return f"open since step {one.step}"
+    return f"open, found {time_text(one.at)}" if is_earlier else "open"
 
 
 def time_text(at: float) -> str:

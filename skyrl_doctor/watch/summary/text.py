@@ -102,7 +102,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         yield "Consequences, not the cause:"
         yield ""
         yield from (
-            f"- {hit.failure.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {_clean(explain(hit, diagnosis.dialect), redact)}"
+            f"- {hit.failure.name}, {_code(f'{hit.line.file}:{hit.line.number}')}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             for hit in cascades[:20]
         )
         yield ""

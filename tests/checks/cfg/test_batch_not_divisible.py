@@ -228,7 +228,7 @@ def test_skyrl_has_rules_of_its_own() -> None:
         "trainer.micro_train_batch_size_per_gpu (4) must divide the 2 samples of a mini batch on each of 8 ranks; use 2"
     ]
     assert [one.message for one in found("CFG002", plan(f"{start} trainer.train_batch_size=6\n", "run.sh"))] == [
-        "trainer.train_batch_size (6) must be a multiple of trainer.policy_mini_batch_size (4); use 8"
+        "trainer.train_batch_size (6) must be a multiple of trainer.policy_mini_batch_size (4); set trainer.policy_mini_batch_size = 3"
     ]
 
 

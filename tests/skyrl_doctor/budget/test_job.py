@@ -100,7 +100,10 @@ def test_an_impossible_value_is_no_number() -> None:
         (("actor_rollout_ref.model.use_liger=true",), "use_liger is set"),
         (("actor_rollout_ref.model.tiled_mlp.enabled=true",), "tiled_mlp.enabled is set"),
         (("reward.reward_model.enable=True",), "reward_model.enable is set"),
-        (("distillation.enabled=true",), "distillation.enabled is set"),
+        (
+            ("distillation.enabled=true", "distillation.distillation_loss.loss_mode=forward_kl_topk"),
+            "loss_mode is 'forward_kl_topk', which holds the logits a second time; set it to k1",
+        ),
         (("actor_rollout_ref.model.lora_adapter_path=/x",), "lora_adapter_path is '/x'; set .*lora_rank to the rank"),
         (("actor_rollout_ref.rollout.quantization=awq",), "rollout.quantization is 'awq'"),
         (("actor_rollout_ref.rollout.pipeline_model_parallel_size=2",), "pipeline_model_parallel_size is 2"),
@@ -122,6 +125,9 @@ def test_what_is_not_described_is_no_reason_to_refuse_a_run(settings: tuple[str,
     "setting",
     [
         "reward.reward_model.enable=True reward.reward_model.enable_resource_pool=True",  # on GPUs of its own
+        "distillation.enabled=True",  # with the loss k3; the teachers have GPUs of their own
+        "distillation.enabled=True distillation.distillation_loss.loss_mode=k1",
+        "distillation.distillation_loss.loss_mode=forward_kl_topk",
         "actor_rollout_ref.model.exclude_modules=x",  # of an adapter that is not there
         "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.model.exclude_modules=.*visual.*",
         "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.model.lora_adapter_path=/x",

@@ -1,10 +1,13 @@
 """The jobs of prime-rl files: GPUs by nodes, batches of rollouts, keys of the file's own schema."""
 
+from pathlib import Path
+
 import pytest
 
 from plans import example, plan
-from skyrl_doctor.budget.job import memory_job, own_settings
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.budget.job import knob_of, memory_job, own_settings
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_train.memory import Lengths, budget, device_named, expected_job, shape_from_config, step_time
 from skyrl_train.memory.known import known_config
 
@@ -65,3 +68,30 @@ def test_time_needs_the_lengths_that_are_packed() -> None:
     found = step_time(shape, short, engine, device)
     assert found is not None
     assert found.update == pytest.approx(512 * 300 / 2 * 2 * 8.2e9 * 4 / (989e12 * 0.3), rel=0.25)
+
+
+def test_a_micro_batch_that_is_packed_cannot_be_solved_for() -> None:
+    said = r"^prime-rl packs micro batches of trainer\.model\.seq_len tokens, so micro_batch changes nothing$"
+    with pytest.raises(UsageError, match=said):
+        knob_of(plan(SINGLE), "micro_batch")
+    assert knob_of(plan(SINGLE), "n") == "n"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ((), "time:    needs the lengths of samples: --prompt-tokens P50,P99 and"),
+        (("--reply-tokens", "60,128"), "time:    needs the lengths of samples: --prompt-tokens P50,P99 and"),
+        (("--reply-tokens", "60,128", "--gpu-memory", "80GiB"), None),
+    ],
+)
+def test_the_screen_names_the_lengths_that_the_time_needs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], line: str | None
+) -> None:
+    """With prompts at their limit, short samples took ten times too long."""
+    target = tmp_path / "rl.toml"
+    target.write_text(SINGLE)
+    device = () if "--gpu-memory" in words else ("--gpu", "H100")
+    dispatch(["budget", str(target), "--model", "Qwen/Qwen3-8B", *device, *words])
+    found = [one for one in capsys.readouterr().out.splitlines() if one.startswith("time:")]
+    assert found == ([] if line is None else [line])

@@ -8,7 +8,7 @@ from plans import plan
 from skyrl_doctor.budget.job import memory_job
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import skyrl_job
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_train.config.parallel import Parallel
 from skyrl_train.memory import (
     Component,
@@ -174,11 +174,12 @@ def test_prime_rls_fine_tuning() -> None:
 def test_a_number_of_gpus_that_only_the_script_knows() -> None:
     script = "torchrun --nproc_per_node=$1 -m verl.trainer.sft_trainer model.path=Qwen/Qwen3-8B data.max_length=512"
     made = plan(script, "run.sh")
-    with pytest.raises(Exception, match="pass --gpus N"):
+    said = r"^torchrun --nproc_per_node is '\$1': \$1 is an argument of the script; pass --gpus N$"
+    with pytest.raises(CouldNotLook, match=said):
         memory_job(made)
     assert memory_job(made, gpus=4).n_gpus == 4
 
 
 def test_not_applicable_names_what_to_change() -> None:
     with pytest.raises(NotApplicable, match="set it to false for a rough figure"):
-        memory_job(plan("python -m verl.trainer.main_ppo distillation.enabled=true", "run.sh"))
+        memory_job(plan("python -m verl.trainer.main_ppo actor_rollout_ref.model.use_liger=true", "run.sh"))

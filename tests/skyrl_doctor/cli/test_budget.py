@@ -348,14 +348,33 @@ def test_a_figure_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[s
     assert err == "skyrl-doctor budget: cannot write /no/such/place.png: No such file or directory\n"
 
 
-def test_loads_neither_the_figures_nor_the_checks() -> None:
+OTHER_DIALECTS = {
+    "skyrl_doctor.plan.dialects.prime_command",
+    "skyrl_doctor.plan.dialects.skyrl",
+    "skyrl_doctor.plan.dialects.skyrl_trainer",
+}
+HEAVY = {"matplotlib", "numpy", "pydantic", "checks", "rich", "skyrl_doctor.machine.redact", "skyrl_doctor.core.engine"}
+SHELL = {"tree_sitter", "skyrl_doctor.plan.syntax.shell", "skyrl_doctor.plan.dialects.verl.read"}
+
+
+@pytest.mark.parametrize(
+    ("target", "unneeded"),
+    [
+        ("examples/verl/grpo_mig20.sh", {"tomllib", "yaml", "skyrl_doctor.plan.dialects.prime", *OTHER_DIALECTS}),
+        ("examples/prime-rl/two_gpus.toml", {"yaml", *SHELL, *OTHER_DIALECTS}),
+        (MIG20, {"yaml", *SHELL, *OTHER_DIALECTS}),
+    ],
+)
+def test_loads_only_what_the_target_needs(target: str, unneeded: set[str]) -> None:
     code = (
         "import sys; from skyrl_doctor.cli.app import dispatch\n"
-        f"status = dispatch(['budget', {MIG20!r}, '--gpu', 'H200'])\n"
-        "sys.stderr.write(','.join(sorted({name.partition('.')[0] for name in sys.modules})))\n"
+        f"status = dispatch(['budget', {target!r}, '--gpu', 'H200'])\n"
+        "sys.stderr.write(','.join(sys.modules))\n"
         "sys.exit(status)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True, cwd=ROOT
     )
-    assert {"matplotlib", "numpy", "pydantic", "checks", "rich"} & set(done.stderr.split(",")) == set()
+    loaded = set(done.stderr.rpartition("\n")[2].split(","))
+    assert (HEAVY | unneeded) & loaded == set()
+    assert "skyrl_train.memory" in loaded

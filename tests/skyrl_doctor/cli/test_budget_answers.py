@@ -40,6 +40,7 @@ def test_a_model_alone_is_judged_with_stated_defaults(capsys: pytest.CaptureFixt
     [
         ((), "pass a TARGET, or --model NAME for an estimate with verl's defaults"),
         (("Qwen/Qwen3-8B",), "Qwen/Qwen3-8B is a model and not a configuration; use --model Qwen/Qwen3-8B"),
+        (("qwen3-8b",), "qwen3-8b is a model and not a configuration; use --model qwen3-8b"),
     ],
 )
 def test_what_is_missing_is_told(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str) -> None:

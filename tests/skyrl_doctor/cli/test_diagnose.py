@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.logs.read.sources import find_sources
 
 LOGS = Path(__file__).parents[2] / "logs"
 
@@ -29,6 +30,7 @@ def test_the_json_is_what_programs_were_promised(tmp_path: Path, capsys: pytest.
             {"id": None, "slug": "connection-lost", "role": "cascade", "file": str(log), "line": 3},
         ],
         "unknown": None,
+        "failed": True,
     }
 
 
@@ -56,7 +58,13 @@ def test_an_unknown_error_is_shown_and_not_named(tmp_path: Path, capsys: pytest.
     raised = {"exception": "ZeroDivisionError", "message": "division by zero", "package": "", "version": ""}
     search = {"search": 'ZeroDivisionError "division by zero"'}
     unknown = {"file": str(log), "line": 1, "text": text, **raised, **search, "cluster": cluster, "others": []}
-    assert json.loads(capsys.readouterr().out) == {"schema": 1, "root": None, "matches": [], "unknown": unknown}
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": 1,
+        "root": None,
+        "matches": [],
+        "unknown": unknown,
+        "failed": True,
+    }
     assert dispatch(["diagnose", str(log)]) == 1
     assert capsys.readouterr().out.startswith("No known failure matched.")
 
@@ -129,7 +137,9 @@ def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: p
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     message = "from step 3 on, in 3 of 3 steps: actor/grad_norm is nan; expected finite numbers"
     assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
-    assert json.loads(capsys.readouterr().out)["steps"] == [
+    found = json.loads(capsys.readouterr().out)
+    assert (found["root"], found["unknown"], found["failed"]) == (None, None, True)
+    assert found["steps"] == [
         {
             "id": "TRN005",
             "slug": "metrics-not-finite",
@@ -138,13 +148,33 @@ def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: p
             "step": 3,
             "message": message,
             "error": True,
-            "advice": "resume from the last checkpoint with a lower learning rate, or clip the gradient",
+            "advice": "resume from a checkpoint before step 3: later ones may hold NaN too. Lower the learning rate, or clip the gradient",
         }
     ]
     assert dispatch(["diagnose", str(log)]) == 1
-    assert capsys.readouterr().out.startswith(
-        "The figures of the training steps show faults:\n  TRN005 metrics-not-finite"
-    )
+    shown = capsys.readouterr().out
+    assert shown.startswith("The figures of the training steps show faults:\n  TRN005 metrics-not-finite")
+
+
+def test_after_findings_of_steps_diagnose_does_not_say_that_it_found_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "train.log"
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2}" for at in range(1, 6)]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 1
+    last = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    assert last[:2] == [
+        "No line shows an error. The finding above comes from the figures of the steps.",
+        f"The log stops at step 5 without an error: {log}:5",
+    ]
+    log.write_text("ValueError: retrying in 1 s\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log)]) == 1
+    last = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    assert last[:2] == [
+        "No known failure matches a line. The finding above comes from the figures of the steps.",
+        "The first error line. It announces another try, or the run continued after it:",
+    ]
 
 
 def test_rewards_that_stay_0_are_shown_and_end_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,14 +208,28 @@ def test_the_same_failure_in_the_log_of_the_node(tmp_path: Path, capsys: pytest.
     assert f"\nThe same failure in other files:\n  {dmesg}:1\n    {killed}\n" in capsys.readouterr().out
 
 
-def test_files_without_a_job_are_said_to_be_read_as_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("a.log", "b.log"):
-        (tmp_path / name).write_text("No available worker slots\n", encoding="utf-8")
-    assert dispatch(["diagnose", str(tmp_path)]) == 1
+def test_the_log_of_a_watch_is_no_log_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("No available worker slots\n", encoding="utf-8")
+    (tmp_path / "watch.log").write_text("skyrl-doctor watch: RUN005 no-worker-slots (root cause)\n", encoding="utf-8")
+    assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"),)
+    (tmp_path / "watch.log").write_text("[watch] reward 0.2\n", encoding="utf-8")
+    assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"), str(tmp_path / "watch.log"))
+
+
+def test_files_without_a_job_are_read_as_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.log", "b c.log"):
+        Path(name).write_text("No available worker slots\n", encoding="utf-8")
+    assert dispatch(["diagnose", "a.log", "b c.log"]) == 1
     assert capsys.readouterr().out.startswith(
-        "These 2 files name no Slurm job: they are read as the logs of one run.\n"
-        "If they are of several runs, diagnose each by itself.\n\n"
+        "Read as one run: a.log, b c.log\nFor one alone: skyrl-doctor diagnose a.log\n\nRUN005 no-worker-slots: "
     )
+    Path("slurm-4711.out").write_text("fine\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b c.log", "slurm-4711.out"]) == 1
+    shown = capsys.readouterr().out
+    assert "Read as one run" not in shown
 
 
 @pytest.mark.parametrize(("line", "has_slurm"), [("srun: job 4711 has been allocated resources\n", True), ("", False)])

@@ -62,6 +62,49 @@ def test_a_value_of_a_branch_is_a_note_that_needs_no_action(tmp_path: Path, caps
     assert f"INFO CFG004 {script}:3: {message}" in seen
 
 
+SKYRL = (
+    "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=m trainer.placement.policy_num_gpus_per_node=4 \\\n"
+    "  generator.inference_engine.num_engines=4 generator.n_samples_per_prompt=1 \\\n"
+    "  trainer.train_batch_size={batch} trainer.policy_mini_batch_size=250 trainer.micro_train_batch_size_per_gpu=64\n"
+)
+
+
+@pytest.mark.parametrize("batch", [1024, 1021])
+def test_each_edit_of_the_diff_is_announced(batch: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """1024 has a mini batch near 250 that needs no other edit. 1021 is a prime, and 250 prompts need a smaller micro batch."""
+    script = tmp_path / "run.sh"
+    script.write_text(SKYRL.format(batch=batch))
+    assert dispatch(["fix", "CFG002", str(script), "--structure-only"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    header = next(at for at, line in enumerate(lines) if line.startswith("--- "))
+    why = f"trainer.train_batch_size ({batch}) must be a multiple of trainer.policy_mini_batch_size (250)"
+    if batch == 1024:
+        assert lines[:header] == [
+            "CFG002 batch-not-divisible (error)",
+            f"  {script}:3 (trainer.train_batch_size): {why}; set trainer.policy_mini_batch_size = 256",
+            "  edit: use this setting",
+            "      trainer.policy_mini_batch_size = 256",
+        ]
+        changed = (
+            "trainer.train_batch_size=1024 trainer.policy_mini_batch_size=256 trainer.micro_train_batch_size_per_gpu=64"
+        )
+    else:
+        assert lines[:header] == [
+            "CFG002 batch-not-divisible (error)",
+            f"  {script}:3 (trainer.train_batch_size): {why}; set trainer.train_batch_size = 1000",
+            "  edit: use this setting",
+            "      trainer.train_batch_size = 1000",
+            "CFG002: the edits above need this one too",
+            f"  {script}:3 (trainer.micro_train_batch_size_per_gpu): trainer.micro_train_batch_size_per_gpu (64) must divide the 62 samples of a mini batch on each of 4 ranks; use 2",
+            "  edit: use this setting",
+            "      trainer.micro_train_batch_size_per_gpu = 2",
+        ]
+        changed = (
+            "trainer.train_batch_size=1000 trainer.policy_mini_batch_size=250 trainer.micro_train_batch_size_per_gpu=2"
+        )
+    assert [line for line in lines[header + 2 :] if line.startswith("+")] == [f"+  {changed}"]
+
+
 def test_applied_the_run_is_clean(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stuck.chmod(0o640)
     assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 0

@@ -139,7 +139,20 @@ def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str
     )
 
 
+def test_one_look_leaves_nothing_in_a_directory_that_no_launch_and_no_watch_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
+    for _ in range(2):
+        assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+        assert "; stores nothing\n" in capsys.readouterr().out
+    assert os.listdir(tmp_path) == ["vllm.log"]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers", "--job-log", "auto"]) == 1
+    assert (tmp_path / "watch.state.json").exists()
+
+
 def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "jobs.json", "{}")
     append(tmp_path / "vllm.log", "fine\n")
     append(tmp_path / "training_1.out", "step:7 - critic/score/mean:0.5\n")
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
@@ -155,11 +168,93 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         f"CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: "
         "the request asked for more tokens than the context has left"
     )
-    since = re.compile(r"open since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: ")
+    time = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
     ends = [f"{own}1 open finding; last activity: step 7"]
-    assert first == [*head, f"{own}step 7  reward 0.5", f"{own}no open findings; last activity: step 7"]
-    assert [since.sub("open ", line) for line in second] == [*head, own + found, f"{own}open {found}", *ends]
-    assert [since.sub("open ", line) for line in third] == [*head, f"{own}open {found}", *ends]
+    assert first == [*head, f"{own}step 7: reward 0.5", f"{own}no open findings; last activity: step 7"]
+    assert second == [*head, f"{own}open: {found}", *ends]
+    assert [time.sub("TIME", line) for line in third] == [*head, f"{own}open, found TIME: {found}", *ends]
+
+
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/home/ann/reward.py", line 8, in score\n'
+    '    answer = info["gold"]\n'
+    "KeyError: 'gold'\n"
+)
+
+
+@pytest.mark.parametrize("name", ["", "jobs.json"])
+def test_one_look_at_a_run_that_an_unknown_error_ended(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name:
+        append(tmp_path / name, "{}")
+    log = tmp_path / "train.log"
+    append(log, TRACEBACK)
+    os.utime(log, (1e9, 1e9))
+    for _ in range(2):
+        assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+        assert capsys.readouterr().out.splitlines()[2:] == [
+            f"skyrl-doctor watch: the run ended with an error that no known failure matches, at {log}:4: KeyError: 'gold'",
+            "skyrl-doctor watch: 1 open finding; last activity: none in the logs",
+        ]
+
+
+def test_one_look_at_a_run_that_survived_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    append(log, TRACEBACK)
+    append(log, "".join(f"step:{at} - actor/grad_norm:0.2\n" for at in range(1, 40)))
+    os.utime(log, (1e9, 1e9))
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == ("skyrl-doctor watch: no open findings; last activity: step 39")
+
+
+def test_one_look_at_a_run_that_may_survive_its_last_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "train.log"
+    append(log, f"step:1 - actor/grad_norm:0.2\n{TRACEBACK}")
+    own = "skyrl-doctor watch: "
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"{own}the run may survive an error that no known failure matches, at {log}:5: KeyError: 'gold'",
+        f"{own}no open findings; last activity: step 1",
+    ]
+    append(tmp_path / "training_complete.flag", "")
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"{own}the run ended with an error that no known failure matches, at {log}:5: KeyError: 'gold'",
+        f"{own}1 open finding; last activity: step 1",
+    ]
+
+
+def test_one_look_prints_each_finding_once_and_since_which_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2} - timing_s/step:141.9\n" for at in range(1, 6)]
+    append(tmp_path / "jobs.json", "{}")
+    append(tmp_path / "train.log", "".join(lines))
+    own = "skyrl-doctor watch: "
+    found = (
+        f"{own}open since step 3: TRN005 metrics-not-finite (root cause): actor/grad_norm is nan for 2 steps in a row; "
+        "expected finite numbers"
+    )
+    ends = [found, f"{own}1 open finding; last activity: step 5"]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    first = capsys.readouterr().out.splitlines()
+    assert first[2:] == [f"{own}read 4 earlier steps", f"{own}step 5, took 2 min: gradient nan", *ends]
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    assert capsys.readouterr().out.splitlines()[2:] == ends
+
+
+def test_one_look_does_not_count_what_the_run_left_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"step:{at} - actor/grad_norm:{'nan' if at < 3 else 0.2}\n" for at in range(1, 9)]
+    append(tmp_path / "train.log", "".join(lines))
+    own = "skyrl-doctor watch: "
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        f"{own}read 7 earlier steps",
+        f"{own}step 8: gradient 0.2",
+        f"{own}no open findings; last activity: step 8",
+    ]
 
 
 def test_a_single_log_is_watched_and_nothing_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

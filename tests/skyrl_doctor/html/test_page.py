@@ -1,5 +1,6 @@
 """The report page: what it shows of each kind of source, and that nothing in it can run or leave it."""
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ from skyrl_doctor.core.model import Outcome, Status
 from skyrl_doctor.html.clean import cleaned
 from skyrl_doctor.html.page import render, verdict
 from skyrl_doctor.html.subject import Examined, Subject, read_subject
+from skyrl_doctor.html.timeline import cost
 
 URLS = re.compile(r"^(?:#|$)")
 
@@ -265,6 +267,9 @@ def test_a_recorded_machine(tmp_path: Path) -> None:
         (lambda path: path.mkdir(), "holds no job, recording or log"),
         (lambda path: path.write_text('{"a": 1}'), "is JSON, but not a report"),
         (lambda path: path.write_text('{"outcomes": 3}'), "is not a report of this version"),
+        (lambda path: path.write_text("hello\nworld\n"), "is not a log: no line has a time, a level"),
+        (lambda path: path.write_text('{"task_id": "a", "steps": []}\n{"task_id": "b"}\n'), "is not a log: no line"),
+        (lambda path: path.touch(), "is empty; expected a job directory"),
     ],
 )
 def test_what_is_not_recognised_is_refused(
@@ -371,6 +376,28 @@ def test_a_log_without_slurm_gives_the_time_and_the_gpus(tmp_path: Path) -> None
         (shown,) = re.findall(r"<dl>(.*?)</dl>", page)
         assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shown) == expected
         assert f'<p class="kind">{" · ".join(f"{name} {value}" for name, value in expected)}</p>' in page
+
+
+def test_a_watch_that_came_late_is_not_the_time_of_the_job(tmp_path: Path) -> None:
+    event = {"schema": 1, "time": "", "policy": "report", "why": "--once: one pass is complete"}
+    marks = [{**event, "event": "start", "at": 5000.0}, {**event, "event": "end", "at": 5004.0}]
+    (tmp_path / "events.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in marks), encoding="utf-8")
+    (tmp_path / "verdict.json").write_text(json.dumps({"gpus": ["0", "1"]}), encoding="utf-8")
+    steps = "".join(f"step:{at} - actor/grad_norm:0.2 - timing_s/step:900.0\n" for at in range(1, 4))
+    (tmp_path / "train.log").write_text(steps, encoding="utf-8")
+    job = read_subject(str(tmp_path)).job
+    assert job is not None
+    whole = [("GPUs", "2"), ("GPU-hours", "1.50"), ("steps", "3"), ("watched", "4 s of it")]
+    assert list(cost(job)) == [("duration", "45 min (its steps)"), *whole]
+    after = [("after the root cause", "2.0 h (by the clocks of the logs)"), ("GPU-hours after it", "4.00")]
+    wasted = dataclasses.replace(job, wasted_s=7200.0, wasted_from="the clocks of the logs")
+    assert list(cost(wasted)) == [
+        ("duration", "2.0 h or more (from the root cause on)"),
+        ("GPUs", "2"),
+        ("GPU-hours", "4.00"),
+        *whole[2:],
+        *after,
+    ]
 
 
 def test_a_command_without_gpus_leaves_them_unknown(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_an_empty_log_of_one_job_is_not_healthy(tmp_path: Path, capsys: pytest.C
 
 def test_the_page_is_about_the_newest_job_and_names_the_other(tmp_path: Path) -> None:
     _write(tmp_path, slurm_J0__out=FINE + FULL, slurm_J1__out="step:7 - actor/loss:0.2 - timing_s/step:9.0\n")
-    job, cause = read_job(str(tmp_path))
+    job, cause, _ = read_job(str(tmp_path))
     assert [step.step for step in job.steps] == [7]
     assert cause.notes[:2] == (
         f"This page is about Slurm job 81231, the newest in this directory: {tmp_path}/slurm-81231.out.",

@@ -2,12 +2,14 @@
 
 import json
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.show import data, text
 
@@ -174,3 +176,17 @@ def test_a_remedy_without_our_parts_is_still_a_sentence(tmp_path: Path) -> None:
     page = "Full.\n\n## How to fix\nKeep fewer, or remove old ones: `skyrl-train checkpoints prune DIR`. If it is full, look.\n"
     shown = " ".join(" ".join(text(diagnose([str(log)]).diagnosis, page, same, 1)).split())
     assert "Keep fewer, or remove old ones. If it is full, look." in shown
+
+
+def test_a_consequence_has_the_id_of_its_failure(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_text("No available worker slots\n", encoding="utf-8")
+    found = diagnose([str(log)]).diagnosis
+    assert found.root is not None
+    failure = found.root.failure
+    follows = replace(failure, signature=replace(failure.signature, role=Part.CASCADE))
+    later = replace(found, root=None, unknown=found.root.line, matches=(replace(found.root, failure=follows),))
+    shown = " ".join("\n".join(text(later, "", same, 1)).replace(str(tmp_path), "").split())
+    assert shown.endswith(
+        "Consequences, not the cause: RUN005, /x.log:1: more sandboxes were requested at once than the runtime has slots"
+    )

@@ -60,6 +60,61 @@ def test_where_there_is_no_slurm_conf_either_nothing_passes(monkeypatch: pytest.
     assert results(monkeypatch, tmp_path) == [SILENT]
 
 
+def test_what_the_page_for_administrators_asks_for_is_checked(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    """A Prolog that is not there, no PrologFlags, a health check that never runs, and a mistyped partition."""
+    (site / "site.sh").write_text(
+        f"GPU_PARTITIONS=gpux\nDOCTOR={site}/d\nTRAIN={site}/d\nLOG_DIR=/tmp\nSTATE_DIR=/tmp\n"
+    )
+    (site / "d").write_text("#!/bin/sh\necho skyrl-doctor 1\n")
+    (site / "d").chmod(0o755)
+    (site / "prolog.sh").unlink()
+    (site.parent / "slurm.conf").write_text(
+        f"Prolog={site}/prolog.sh\nHealthCheckProgram={site}/healthcheck.sh\nHealthCheckInterval=0\nPartitionName=gpu Nodes=n\n"
+    )
+    found = results(monkeypatch, site.parent)[2:]
+    assert [one for one in found if one[0] != "pass" and one[1] != "LOG_DIR"] == [
+        ("skip", "TaskProlog", "slurm.conf does not name our taskprolog.sh"),
+        ("fail", "Prolog", f"{site}/prolog.sh: no such file or directory"),
+        ("skip", "Epilog", "slurm.conf does not name our epilog.sh"),
+        (
+            "fail",
+            "PrologFlags",
+            "not set; expected Alloc. Without it, the Prolog runs on a node only when the job's first step starts there",
+        ),
+        ("skip", "HealthCheckInterval", "0: the health check is off; HealthCheckInterval=300 runs it every 5 minutes"),
+        ("fail", "GPU_PARTITIONS", "Slurm has no partition gpux"),
+        ("skip", "job_submit.lua", "JobSubmitPlugins in slurm.conf does not name lua"),
+        ("skip", "jobs", "no job was run"),
+    ]
+
+
+def test_a_path_that_does_not_exist_is_one_fault(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    (site.parent / "slurm.conf").write_text("TaskProlog=/nowhere/taskprolog.sh\nEpilog=/nowhere/epilog.sh\n")
+    found = results(monkeypatch, site.parent)
+    assert [(subject, reason) for outcome, subject, reason in found if outcome == "fail"] == [
+        ("TaskProlog", "/nowhere: no such file or directory"),
+        ("Epilog", "/nowhere: no such file or directory"),
+    ]
+
+
+def test_a_site_sh_that_sh_cannot_parse_fails_once(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    (site.parent / "slurm.conf").write_text(f"Prolog={site}/prolog.sh\n")
+    path = site / "site.sh"
+    path.write_text("if true; then\n")
+
+    def of_settings() -> list[tuple[str, str, str]]:
+        return [one for one in results(monkeypatch, site.parent) if one[1] in ("site.sh", "settings")]
+
+    (outcome, subject, reason), *more = of_settings()
+    assert (outcome, subject, more) == ("fail", "site.sh", [])
+    assert reason.startswith(f"{path} is an invalid shell script: sh: exited with status 2: {path}: ")
+    path.write_text("exit 3\n")
+    assert of_settings() == [
+        ("pass", "site.sh", f"{path} can be read by every user"),
+        ("fail", "settings", f"{site}/common.sh or site.sh fails: sh: exited with status 3"),
+    ]
+
+
 @pytest.mark.parametrize("name", ["nosuchuser", "no such", ""])
 def test_a_user_that_does_not_exist_is_named(name: str) -> None:
     with pytest.raises(UsageError) as raised:

@@ -1,33 +1,17 @@
 """The files of an installation as they lie on a disk: what users cannot reach, and what root cannot write."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.site import files
+from skyrl_doctor.site import files, reach
 from skyrl_doctor.site.result import Outcome, Result, failed
-from skyrl_doctor.site.slurm_config import SlurmConfig, parse
+from skyrl_doctor.site.slurm_config import HOOKS, SlurmConfig, parse
 
-CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"
-HOOKS = files.HOOKS
 FAIL, PASS, SKIP, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.SKIP, Outcome.UNKNOWN
-
-
-@pytest.fixture
-def site() -> Iterator[Path]:
-    """The scripts in a directory that every user may enter, unlike pytest's own."""
-    with tempfile.TemporaryDirectory(prefix="site", dir="/tmp") as name:
-        Path(name).chmod(0o755)
-        at = Path(name) / "skyrl"
-        shutil.copytree(CONTRIB, at)
-        for path in (at, *at.iterdir()):
-            path.chmod(0o755)
-        yield at
 
 
 @pytest.fixture
@@ -54,13 +38,13 @@ def found(results: Iterator[Result]) -> dict[str, Result]:
 
 
 def test_scripts_that_every_user_may_start_pass(site: Path, machine: LocalMachine) -> None:
-    assert found(files.check_scripts(machine, scripts_of(machine, slurm_conf(site)))) == {}
+    assert found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site)))) == {}
 
 
 FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "not executable": (lambda at: (at / "prolog.sh").chmod(0o644), "Prolog", "{at}/prolog.sh has mode 644; expected a file that every user may read and execute"),
     "root's alone": (lambda at: (at / "epilog.sh").chmod(0o700), "Epilog", "{at}/epilog.sh has mode 700; expected a file that every user may read and execute"),
-    "a directory": (lambda at: ((at / "healthcheck.sh").unlink(), (at / "healthcheck.sh").mkdir()), "HealthCheckProgram", "{at}/healthcheck.sh has mode 755; expected a file that every user may read and execute"),
+    "a directory": (lambda at: ((at / "healthcheck.sh").unlink(), (at / "healthcheck.sh").mkdir()), "HealthCheckProgram", "{at}/healthcheck.sh is not a file"),
     "absent": (lambda at: (at / "taskprolog.sh").unlink(), "TaskProlog", "{at}/taskprolog.sh"),
     "closed folder": (lambda at: at.chmod(0o750), "TaskProlog", "{at}/taskprolog.sh: not every user may enter {at}"),
     "unreadable common.sh": (lambda at: (at / "common.sh").chmod(0o600), "common.sh", "{at}/common.sh has mode 600; expected a file that every user may read"),
@@ -72,14 +56,30 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
 def test_what_a_user_cannot_reach_is_named(fault: str, site: Path, machine: LocalMachine) -> None:
     make, subject, reason = FAULTS[fault]
     make(site)
-    result = found(files.check_scripts(machine, scripts_of(machine, slurm_conf(site))))[subject]
+    result = found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site))))[subject]
     assert result.outcome is FAIL
     assert result.reason.startswith(reason.format(at=site))
 
 
+CURES: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "absent": (lambda at: (at / "prolog.sh").unlink(), "Prolog", "correct Prolog= in slurm.conf, or install the script there"),
+    "absent common.sh": (lambda at: (at / "common.sh").unlink(), "common.sh", "install common.sh of contrib/slurm into the directory of the scripts"),
+    "mode": (lambda at: (at / "prolog.sh").chmod(0o644), "Prolog", "let every user read and execute it: chmod a+rx {at}/prolog.sh"),
+    "closed folder": (lambda at: at.chmod(0o750), "Prolog", "let every user enter it: chmod a+x {at}; or install into another directory"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", CURES)
+def test_a_cure_is_of_the_fault(fault: str, site: Path, machine: LocalMachine) -> None:
+    make, subject, cure = CURES[fault]
+    make(site)
+    results = found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site))))
+    assert results[subject].cure == cure.format(at=site)
+
+
 def test_a_task_prolog_without_the_epilog_leaves_its_directories(site: Path, machine: LocalMachine) -> None:
     scripts = scripts_of(machine, slurm_conf(site, Epilog="(null)"))
-    results = list(files.check_scripts(machine, scripts))
+    results = list(reach.check_scripts(machine, scripts))
     assert [(result.subject, result.outcome) for result in results if result.outcome is not PASS] == [
         ("Epilog", SKIP),
         ("Epilog", FAIL),
@@ -103,7 +103,7 @@ def test_a_script_of_the_site_under_the_name_of_ours_is_not_taken_for_it(site: P
     own.write_text(f"#!/bin/sh\n/etc/slurm/own.sh\n{site}/taskprolog.sh\n")
     own.chmod(0o755)
     assert scripts_of(machine, config)["TaskProlog"] == str(site / "taskprolog.sh")
-    assert found(files.check_scripts(machine, scripts_of(machine, config))) == {}
+    assert found(reach.check_scripts(machine, scripts_of(machine, config))) == {}
 
 
 def settings(at: Path, machine: LocalMachine, lines: str) -> files.Settings:

@@ -86,7 +86,7 @@ def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
     job.turns(10)
     assert (job.events(), job.watch.over) == ([], "training_complete.flag exists")
     assert job.told == [
-        f"skyrl-doctor watch: step {step}  reward {step / 100:.4g}  gradient 0.4" for step in range(1, 30)
+        f"skyrl-doctor watch: step {step}: reward {step / 100:.4g}, gradient 0.4" for step in range(1, 30)
     ]
 
 
@@ -100,9 +100,9 @@ def test_of_a_backlog_only_the_last_step_is_printed(tmp_path: Path) -> None:
     job.turns(2)
     assert job.told == [
         "skyrl-doctor watch: read 3 earlier steps",
-        "skyrl-doctor watch: step 4 (28 s)  entropy 0.4",
-        "skyrl-doctor watch: step 5 (28 s)  entropy 0.5",
-        "skyrl-doctor watch: step 6 (28 s)  entropy 0.6",
+        "skyrl-doctor watch: step 4, took 28 s: entropy 0.4",
+        "skyrl-doctor watch: step 5, took 28 s: entropy 0.5",
+        "skyrl-doctor watch: step 6, took 28 s: entropy 0.6",
     ]
 
 
@@ -202,8 +202,8 @@ def test_it_sleeps_what_is_left_of_a_turn_and_never_beside_a_backlog(tmp_path: P
 def test_a_remedy_names_settings_of_the_job_s_own_configuration(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[model]\npath = "m"\n[actor]\nlr = 3e-6\n', encoding="utf-8")
     job = Job(tmp_path)
-    for step in range(1, 4):
-        job.write("training_1.out", f"step:{step} - actor/grad_norm:nan\n")
+    for step in range(1, 5):
+        job.write("training_1.out", f"step:{step} - actor/grad_norm:{0.4 if step == 1 else 'nan'}\n")
         job.turns(2)
     (found,) = job.watch.open.values()
     assert found.finding.remedy is not None

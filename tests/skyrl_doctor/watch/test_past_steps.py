@@ -24,7 +24,7 @@ def test_nan_from_a_step_on(tmp_path: Path) -> None:
                 line=4,
                 step=3,
                 message="from step 3 on, in 3 of 3 steps: actor/grad_norm is nan; expected finite numbers",
-                advice="resume from the last checkpoint with a lower learning rate, or clip the gradient",
+                advice="resume from a checkpoint before step 3: later ones may hold NaN too. Lower the learning rate, or clip the gradient",
                 is_error=True,
             ),
         )
@@ -40,10 +40,14 @@ def test_nan_that_a_run_left_behind(tmp_path: Path) -> None:
 def test_of_a_long_run_the_first_and_the_last_steps_are_read(tmp_path: Path) -> None:
     lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 700 else 0.2}" for at in range(1, 2001)]
     (fault,) = with_lines(read_step_figures([log_of(tmp_path, lines)])).faults
-    assert (fault.step, fault.line, fault.message) == (
+    assert (fault.step, fault.line, fault.message, fault.advice) == (
         1751,
         1751,
         "from step 1751 or before on, in 250 of 250 steps: actor/grad_norm is nan; expected finite numbers",
+        (
+            "resume from a checkpoint before the first bad step: later ones may hold NaN too. Lower the learning rate, or "
+            "clip the gradient"
+        ),
     )
 
 

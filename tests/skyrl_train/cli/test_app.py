@@ -30,6 +30,18 @@ def test_the_command_is_the_first_word_that_names_one() -> None:
     assert command_of(program, ["nothing"]) is None
 
 
+def test_a_command_that_is_the_first_word_is_parsed_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    alone = parser(SKYRL_TRAIN, "demo", alone=True)
+    commands = next(action for action in alone._actions if action.dest == "command")
+    assert list(commands.choices or ()) == ["demo"]
+    with pytest.raises(SystemExit):
+        dispatch(["dmeo", "demo"])
+    assert capsys.readouterr().err == (
+        "skyrl-train: error: unknown command 'dmeo'; did you mean demo?\n"
+        "`skyrl-train --help` lists the options and shows examples\n"
+    )
+
+
 def test_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         dispatch(["--version"])

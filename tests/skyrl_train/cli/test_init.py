@@ -10,10 +10,11 @@ import pytest
 
 from skyrl_doctor.cli.app import dispatch as doctor
 from skyrl_train.cli.app import dispatch
-from skyrl_train.config.translate import Read, Translated, translate
+from skyrl_train.config.translate import AGENT
 
+AGENTS = f"changes the run: {AGENT}"
 NO_TASKS = "data.train_files is not set: the source names no file of tasks; pass --tasks FILE"
-TASKS = Read("data.train_files", "data.train_files", ["t.jsonl"], place="a:9")
+VERL = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m"
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
@@ -35,7 +36,8 @@ def errors(capsys: pytest.CaptureFixture[str], target: str) -> set[str]:
     "source", ["verl/grpo_mig20.sh", "prime-rl/two_gpus.toml", "skyrl-agent/dev.conf", "skyrl-agent/verl_oh.yaml"]
 )
 def test_the_result_passes_as_far_as_its_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["init", "--from", str(EXAMPLES / source)]) == 0
+    model = ("--model", "m") if source.endswith("verl_oh.yaml") else ()  # its dev.conf names the model
+    assert dispatch(["init", "--from", str(EXAMPLES / source), *model]) == 0
     no_tasks = {"CFG007"} if "data.train_files is not set" in capsys.readouterr().out else set()
     assert errors(capsys, "run.toml") <= errors(capsys, str(EXAMPLES / source)) | no_tasks
 
@@ -61,20 +63,64 @@ def test_a_key_that_its_program_does_not_know_is_not_said_to_be_missing_in_a_run
     lines = capsys.readouterr().out.splitlines()
     left = {line.partition(" = ")[0].split()[-1]: line for line in lines if " = " in line}
     assert left["inference.gpu_memory_utilization"].endswith(
-        ": not translated; check rollout.gpu_memory_utilization, which has its default"
+        ": not translated; rollout.gpu_memory_utilization is now 0.5 (the default)"
     )
     assert left["orchestrator.train.sampling.top_p"].endswith(
-        ": not translated; check rollout.top_p, which has its default"
+        ": not translated; rollout.top_p is now 1.0 (the default)"
     )
 
 
 def test_an_unknown_value_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("train.sh").write_text(
-        "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=$N data.train_files=x.parquet\n"
-    )
+    Path("train.sh").write_text(f"{VERL} actor_rollout_ref.rollout.n=$N data.train_files=x.parquet\n")
     assert dispatch(["init", "--from", "train.sh"]) == 0
     named = [line for line in capsys.readouterr().out.splitlines() if "N is not set here" in line]
     assert named == ["not carried over: train.sh:1: actor_rollout_ref.rollout.n = $N: N is not set here"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (
+            "conf/train.yaml",
+            "the source names no model: train.sh:1: could not be read: 'conf/train.yaml' is not an override; expected KEY=VALUE. If that is a file with the settings, pass it with --from; else pass --model NAME|DIR",
+        ),
+        ("trainer.nnodes=2", "the source names no model; pass --model NAME|DIR"),
+        (
+            "actor_rollout_ref.model.path=$MODEL",
+            "train.sh:1: actor_rollout_ref.model.path = $MODEL: MODEL is not set here; pass --model NAME|DIR",
+        ),
+    ],
+)
+def test_a_source_without_a_model_is_refused(words: str, error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """verl's own default is a model of its example, and the run would be another one."""
+    Path("train.sh").write_text(f"python3 -m verl.trainer.main_ppo {words}\n")
+    assert dispatch(["init", "--from", "train.sh"]) == 2
+    assert capsys.readouterr().err == f"skyrl-train init: {error}\n"
+    assert not Path("run.toml").exists()
+
+
+def test_a_word_that_could_not_be_read_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text("python3 -m verl.trainer.main_ppo conf/train.yaml custom_reward_function.path=r.py\n")
+    assert dispatch(["init", "--from", "train.sh", "--model", "m"]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "changes the run: train.sh:1: could not be read: 'conf/train.yaml' is not an override; expected KEY=VALUE",
+        AGENTS,
+        "changes the run: train.sh:1: custom_reward_function.path = r.py: not translated",
+        f"changes the run: {NO_TASKS}",
+    ]
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["model"], set(made["data"]) & {"train_files", "val_files"}) == ({"path": "m"}, set())
+
+
+@pytest.mark.parametrize(
+    ("source", "changes"), [("skyrl-agent/dev.conf", 0), ("verl/grpo_mig20.sh", 1), ("mig20.toml", 0)]
+)
+def test_that_rollouts_become_agents_in_sandboxes_is_a_change(
+    source: str, changes: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["init", "--from", str(EXAMPLES / source)]) == 0
+    assert capsys.readouterr().out.splitlines().count(AGENTS) == changes
+    assert Path("run.toml").read_text().count(f"# {AGENT}\n") == changes
 
 
 def test_three_answers_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +216,8 @@ def test_the_loss_the_resume_and_the_names_of_a_skyrl_script_are_translated(
     }
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("changes the run: ")] == [
-        "changes the run: train.sh:1: trainer.algorithm.eps_clip_low = 0.1: not translated"
+        AGENTS,
+        "changes the run: train.sh:1: trainer.algorithm.eps_clip_low = 0.1: not translated",
     ]
     critic = "not carried over: train.sh:1: trainer.placement.critic_num_gpus_per_node = 4: not translated"
     assert [line for line in lines if line.startswith("not carried over: ")] == [critic]
@@ -182,66 +229,6 @@ def test_the_kl_loss_that_skyrl_has_by_default_is_written() -> None:
     assert tomllib.loads(Path("run.toml").read_text())["actor"] == {"kl_loss": True}
 
 
-def test_what_differs_between_the_frameworks() -> None:
-    read = (
-        Read("rollout.n", "group_size", 4, place="a:1"),
-        Read("data.train_batch_rollouts", "batch_size", 8, place="a:2"),
-        Read("rollout.tool_call_parser", "parser", "hermes", place="a:3"),
-        Read("rollout.engine", "name", "vllm", place="a:4"),
-        Read("actor.strategy", "strategy", "megatron", place="a:5"),
-        Read("trainer.steps", "steps", "$N", unknown="N is not set", place="a:6"),
-        Read("critic.path", "critic", "/m"),
-        Read("rollout.load_format", "load_format", "dummy_dtensor"),
-    )
-    assert translate(read, ()) == Translated(
-        {
-            "data.train_batch_size": 2,
-            "rollout.n": 4,
-            "rollout.auto_tool_choice": True,
-            "rollout.tool_call_parser": "hermes",
-        },
-        changes=("a:5: strategy = megatron: a run.toml trains with FSDP; memory and speed differ", NO_TASKS),
-        left=("a:6: steps = $N: N is not set",),
-    )
-
-
-@pytest.mark.parametrize("place", ["a:1", ""])
-def test_an_engine_that_a_run_does_not_have_is_named_even_where_it_is_a_default(place: str) -> None:
-    """As with `model_engine=megatron`, which chooses verl's own file of defaults."""
-    found = translate((Read("actor.strategy", "actor.strategy", "megatron", place=place), TASKS), ())
-    where = place or "default of the source"
-    assert found.changes == (
-        f"{where}: actor.strategy = megatron: a run.toml trains with FSDP; memory and speed differ",
-    )
-    assert found.left == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", True),
-        ("custom_reward_function.path", True),
-        ("trainer.optim.type", True),
-        ("orchestrator.train.source[0].env.taskset.id", True),
-        ("trainer.model.ep", True),
-        ("deployment.num_train_nodes", True),
-        ("orchestrator.train.source[0].curriculum.gates.zero_advantage.type", False),
-        ("actor_rollout_ref.rollout.multi_stage_wake_up", False),
-        ("log.level", False),
-        ("orchestrator.train.env[0].id", True),
-        ("orchestrator.env[1].id", True),
-        ("orchestrator.eval.env[0].id", False),
-        ("environment.env_class", True),
-        ("reward_model.num_workers", False),
-        ("reward_model.reward_manager", True),
-    ],
-)
-def test_what_changes_the_run_stands_apart(name: str, changes: bool) -> None:
-    found = translate((TASKS,), (Read("other", name, 1, place="a:1"),))
-    line = (f"a:1: {name} = 1: not translated",)
-    assert (found.changes, found.left) == ((line, ()) if changes else ((), line))
-
-
 def test_a_default_that_the_source_writes_out_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     words = (
         "reward_model.enable={}",
@@ -250,10 +237,10 @@ def test_a_default_that_the_source_writes_out_changes_nothing(capsys: pytest.Cap
     )
     for values, count in ((("False", "naive", "1"), 0), (("True", "dapo", "2"), 3)):
         written = " ".join(word.format(value) for word, value in zip(words, values, strict=True))
-        Path("train.sh").write_text(f"python3 -m verl.trainer.main_ppo data.train_files=t.parquet {written}\n")
+        Path("train.sh").write_text(f"{VERL} data.train_files=t.parquet {written}\n")
         assert dispatch(["init", "--from", "train.sh", "--force"]) == 0
         shown = capsys.readouterr().out
-        assert (shown.count("changes the run: "), shown.count("not carried over: ")) == (count, 3 - count)
+        assert (shown.count("changes the run: "), shown.count("not carried over: ")) == (count + 1, 3 - count)
 
 
 @pytest.mark.parametrize("gpus", ["0", "-3"])
@@ -282,7 +269,7 @@ def test_gpus_that_fill_no_whole_nodes_of_the_source_are_refused(capsys: pytest.
 
 
 def test_what_an_option_settles_is_no_problem_of_the_source(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("train.sh").write_text("python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=$GPUS\n")
+    Path("train.sh").write_text(f"{VERL} trainer.n_gpus_per_node=$GPUS\n")
     assert dispatch(["init", "--from", "train.sh", "--gpus", "8"]) == 0
     assert "$GPUS" not in capsys.readouterr().out
     assert "$GPUS" not in Path("run.toml").read_text()
@@ -309,9 +296,10 @@ def test_a_run_of_prime_rl_keeps_its_learning_rate_and_its_gpus(capsys: pytest.C
     assert (made["actor"]["lr"], made["data"]["train_batch_size"], made["slurm"]["gpus_per_node"]) == (3e-6, 32, 8)
     shared = "the trainer and the server of a run.toml share all GPUs"
     assert capsys.readouterr().out.splitlines() == [
+        AGENTS,
         f"changes the run: rl.toml:10: deployment.num_train_gpus = 2: {shared}",
         f"changes the run: rl.toml:11: deployment.num_infer_gpus = 6: {shared}",
-        "run.toml written: 6 settings, 2 changes of the run",
+        "run.toml written: 6 settings, 3 changes of the run",
         "next: skyrl-doctor preflight --structure-only run.toml",
     ]
 
@@ -328,7 +316,7 @@ def test_rollouts_that_are_no_whole_prompts_and_missing_tasks_are_named(capsys: 
 def test_the_comments_keep_lines_whole_and_begin_with_what_changes_the_run() -> None:
     path = f"{'long-' * 30}name.sh"
     Path(path).write_text(
-        "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=megatron data.truncation=left data.train_files=t.parquet\n"
+        f"{VERL} actor_rollout_ref.actor.strategy=megatron data.truncation=left data.train_files=t.parquet\n"
     )
     assert dispatch(["init", "--from", path]) == 0
     lines = Path("run.toml").read_text().splitlines()
@@ -366,23 +354,3 @@ def test_the_job_of_a_script_is_carried_over(capsys: pytest.CaptureFixture[str])
     ]
     assert "0123456789abcdef" not in Path("run.toml").read_text()
     assert "SLM001" not in errors(capsys, "run.toml")
-
-
-@pytest.mark.parametrize(
-    ("directory", "expected"),
-    [("/c/p/e", "/c"), ("/c/p/other", "/c/p/other"), ("/p/e", "/p/e"), ("p/e", "p/e"), ("c/p/e", "c")],
-)
-def test_the_directory_of_checkpoints_names_the_run_once(directory: str, expected: str) -> None:
-    read = [
-        Read(f"trainer.{key}", key, value, place="a:1")
-        for key, value in (("project", "p"), ("experiment", "e"), ("checkpoint_dir", directory))
-    ]
-    assert translate(tuple(read), ()).values["trainer.checkpoint_dir"] == expected
-
-
-def test_a_second_value_of_a_setting_is_named() -> None:
-    read = (Read("slurm.nodes", "trainer.nnodes", 2, place="a:1"),)
-    others = (Read("slurm.nodes", "#SBATCH --nodes", 4, place="a:2"), Read("slurm.nodes", "-N", 2, place="a:3"))
-    assert translate((*read, TASKS), others) == Translated(
-        {"slurm.nodes": 2, TASKS.setting: TASKS.value}, changes=("a:2: #SBATCH --nodes = 4: slurm.nodes is 2",)
-    )

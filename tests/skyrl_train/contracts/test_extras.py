@@ -12,7 +12,7 @@ def test_the_packages_are_named_so_that_no_index_must_have_this_project(monkeypa
         "textual>=8.2; extra == 'tui'",
         'verl[vllm]==0.9.1; (python_version >= "3.12") and extra == "train"',
     ]
-    monkeypatch.setattr(extras, "requires", lambda _name: stated)
+    monkeypatch.setattr("importlib.metadata.requires", lambda _name: stated)
     assert extras.install("tui", python="/p") == "/p -m pip install 'textual>=8.2'"
     assert extras.install("train", python="/p") == "/p -m pip install 'verl[vllm]==0.9.1'"
 

@@ -110,6 +110,21 @@ def test_the_last_part_of_a_name_or_a_path_decides(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "public"),
+    [
+        ("/models/Qwen3-30B", "Qwen/Qwen3-30B-A3B"),
+        ("/models/Qwen3-30B-MoE", "Qwen/Qwen3-30B-A3B"),
+        ("/Qwen3-30B-MoE-merge", "Qwen/Qwen3-30B-A3B"),
+        ("/models/Qwen3-235B", "Qwen/Qwen3-235B-A22B"),
+        ("/home/user/moonlight16b", "moonshotai/Moonlight-16B-A3B"),
+    ],
+)
+def test_a_size_that_one_model_has_needs_no_active_size(name: str, public: str) -> None:
+    expected = {key: value for key, value in (known_config(public) or {}).items() if key != "max_position_embeddings"}
+    assert known_config(name) == expected
+
+
+@pytest.mark.parametrize(
     ("name", "length"),
     [
         ("Qwen/Qwen3-8B", 40960),
@@ -139,7 +154,7 @@ def test_only_a_public_name_tells_the_context(name: str, length: int | None) -> 
         "Qwen/Qwen3-8B-FP8",
         "Qwen/Qwen3-Embedding-8B",
         "Qwen/Qwen2.5-Omni-7B",
-        "Qwen/Qwen3-30B-MoE-merge",
+        "me/Qwen3-8B-MoE",
         "Qwen/Qwen3-32B-4bit",
         "/qwen3-8b-project/my_model",
         "not-qwen3-8b",

@@ -89,6 +89,9 @@ def test_a_context_of_a_model_that_names_none_is_not_promised() -> None:
     shape, job = SHAPE._replace(max_positions=None), replace(JOB, rollout=Rollout(utilization=0.6))
     found = solve("max_model_len", shape, job, device_of_size("80GiB"))
     assert found.limited == "the search stops there; the model's context is not known and may be shorter"
+    found = solve("response_length", shape, job, device_of_size("40GiB"))
+    assert found.value is not None
+    assert (found.value < 1_000_000, found.limited) == (True, "the model's context is not known and may be shorter")
 
 
 def test_every_n_fits() -> None:

@@ -83,7 +83,7 @@ class Composition:
             override = parse(given.text)
         except OverrideError as error:
             if not given.unknown:
-                self._refuse(given, f"{given.text!r}: {error}")
+                self._refuse(given, f"{given.text!r}: {error}", is_unread=True)
                 return
             override = _as_written(given.text)
         if override.key.startswith(("hydra.", "hydra/")):
@@ -216,7 +216,7 @@ class Composition:
             self.problems.append(Problem(message=message, location=location, fatal=False))
             return
         message = f"{given.text}: {given.unknown}; its overrides are unknown"
-        self.problems.append(Problem(message=message, location=location, fatal=False))
+        self.problems.append(Problem(message=message, location=location, fatal=False, is_unread=True))
         if not given.unknown.startswith("depends on"):  # most runs do not take the branch
             self._hide_defaults(f"{given.text}{MAY_SET}: {given.unknown}")
 
@@ -224,7 +224,7 @@ class Composition:
         """Handles a word that is no override. A file in its place would set what the defaults do not."""
         is_file = _FILE.fullmatch(given.text) is not None
         instead = ", or --config-path and --config-name for a file" if is_file else ""
-        self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE{instead}")
+        self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE{instead}", is_unread=True)
         if is_file:
             self._hide_defaults(f"{given.text}{MAY_SET}, and verl does not read it")
 
@@ -234,14 +234,22 @@ class Composition:
                 self.values[key] = dataclasses.replace(value, unknown=why)
 
     def _refuse(
-        self, given: Given, message: str, moves: Mapping[str, str] | None = None, *, by_version: bool = False
+        self,
+        given: Given,
+        message: str,
+        moves: Mapping[str, str] | None = None,
+        *,
+        by_version: bool = False,
+        is_unread: bool = False,
     ) -> None:
         """Keeps a problem. One that another version of verl would not have is an error only if the version is known."""
         self.refused += by_version
         key = given.text.lstrip("+~").partition("=")[0]
         location = dataclasses.replace(given.location, key=key)
         fatal = self.is_known or not by_version
-        self.problems.append(Problem(message=message, location=location, moves=moves or {}, fatal=fatal))
+        self.problems.append(
+            Problem(message=message, location=location, moves=moves or {}, fatal=fatal, is_unread=is_unread)
+        )
 
     def _drop(self, key: str) -> None:
         """Removes a key, or all that are below it."""

@@ -14,12 +14,17 @@ _NO_BATCH = ("data.train_batch_size",)
 _NO_TRAINING = ("main_generation", "main_generation_server", "main_eval")
 
 
+def trains(entry: EntryPoint) -> bool:
+    """Whether the program trains a model. Generation and evaluation do not."""
+    return entry.name not in _NO_TRAINING
+
+
 def keys_of(entry: EntryPoint) -> Iterable[Key]:
     """The rows for a trainer: those of main_ppo but for supervised training, generation and evaluation."""
     if entry.is_sft:
         return (*SFT_KEYS, *(key for key in KEYS if key.verl.startswith(_SFT_SHARED) and key.ours not in _WORLD))
     if entry.name == "fully_async_main":
         return (key for key in KEYS if key.ours not in _NO_BATCH)
-    if entry.name in _NO_TRAINING:
+    if not trains(entry):
         return (key for key in KEYS if key.ours == "model.path")
     return KEYS

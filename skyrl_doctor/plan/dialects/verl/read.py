@@ -10,12 +10,12 @@ from skyrl_doctor.plan.dialects.verl.command import Call
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
-from skyrl_doctor.plan.dialects.verl.keys import keys_of
+from skyrl_doctor.plan.dialects.verl.keys import keys_of, trains
 from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import compares_settings, release_of
 from skyrl_doctor.plan.dialects.verl.runs import Place
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
-from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, TAKES_ANY_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
@@ -73,6 +73,8 @@ def _read_call(
     job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
+    if not trains(call.entry):
+        job[NO_TRAINING] = Value(NO_TRAINING, call.entry.module, location=None, written=False, own=NO_TRAINING)
     around = Place(machine, folders_above(machine, source.file))
     if not compares_settings(call.entry, judged.verl, around):
         place = Location(call.place, call.line, call.entry.name)
@@ -148,12 +150,15 @@ def _python_values(call: Call) -> Iterator[Value]:
         yield Value("python.interpreter", call.interpreter, location, own=call.entry.name)
 
 
+_WORLD_OPTIONS = {"slurm.nodes": "--nnodes", "slurm.gpus_per_node": "--nproc_per_node"}
+
+
 def _world_values(call: Call) -> Iterator[Value]:
     """GPUs and nodes of a trainer that torchrun starts. Its own settings of them, if it has any, are not read."""
     for key, given in call.world.items():
         count = int(given.text) if given.text.isdigit() and len(given.text) < 10 else given.text
         unknown = given.unknown or ("" if isinstance(count, int) else "not a number")
-        option = "torchrun"
+        option = f"torchrun {_WORLD_OPTIONS[key]}"
         yield Value(key, count, dataclasses.replace(given.location, key=option), own=option, unknown=unknown)
 
 

@@ -47,6 +47,30 @@ def test_the_frame_is_that_of_the_worker_and_not_of_the_driver_that_repeats_its_
     assert found.frame == "/env/lib/python3.12/site-packages/torch/nn/modules/module.py:12 in forward"
 
 
+@pytest.mark.parametrize(
+    ("line", "frame"),
+    [
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=912331.batch.", ""),
+        ("2026-11-03 10:02:11,093 ERROR store.py:14 -- No available worker slots", ""),
+        ("No available worker slots", "/app/data.py:9 in load"),
+    ],
+)
+def test_the_line_of_another_program_is_not_raised_in_the_traceback_above_it(line: str, frame: str) -> None:
+    data = "".join(f"{one}\n" for one in (*TRACE, "", line)).encode()
+    root = find_root_cause([scan_chunks("x.log", [data], installed_patterns())]).root
+    assert root is not None
+    assert (root.line.number, root.line.frame, bool(root.line.raiser)) == (6, frame, bool(frame))
+
+
+def test_a_logger_that_heads_each_line_of_a_traceback() -> None:
+    head = "ERROR 03-26 20:21:53 [core.py:1299] "
+    lines = (*TRACE[:-1], "RuntimeError: No available worker slots")
+    data = "".join(f"{head}{one}\n" for one in lines).encode()
+    root = find_root_cause([scan_chunks("x.log", [data], installed_patterns())]).root
+    assert root is not None
+    assert root.line.frame == "/app/data.py:9 in load"
+
+
 def test_with_its_frame_and_the_lines_above() -> None:
     found = unknown(*TRACE)
     assert found is not None

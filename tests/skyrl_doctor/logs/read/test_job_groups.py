@@ -250,3 +250,21 @@ def test_the_drivers_of_two_runs_part_logs_without_a_job() -> None:
 def test_two_copies_of_one_run_and_its_other_logs_stay_together() -> None:
     words = {"d/train.log": driven("1 a"), "d/nohup.out": driven("1 a"), "d/vllm.log": NOTHING}
     assert groups(words) == [("", list(words))]
+
+
+def prime_logs(run: str) -> list[str]:
+    return [f"{run}logs/{name}.log" for name in ("rl", "orchestrator", "trainer/node_0", "inference/node_0")]
+
+
+def test_the_logs_of_one_run_of_prime_rl_stay_together_beside_those_of_another() -> None:
+    one, two, verl = prime_logs("a/"), prime_logs("b/"), ["c/train.log", "c/ray.log"]
+    driver = {name: JobWords(driver=f"1 Starting RL run {name}") for name in (one[0], one[1], two[0], verl[0])}
+    words = {name: driver.get(name, NOTHING) for name in (*one, *two, *verl)}
+    assert groups(words) == [("", verl[:1]), ("", verl[1:]), ("", two), ("", one)]
+    assert groups({name: words[name] for name in one}) == [("", one)]
+    assert groups({name: words[name] for name in (*one, *verl)}) == [("", verl[:1]), ("", verl[1:]), ("", one)]
+
+
+def test_an_orchestrator_alone_is_no_run_of_prime_rl() -> None:
+    words = dict.fromkeys(("a/orchestrator.log", "b/orchestrator.log"), NOTHING)
+    assert groups(words) == [("", list(words))]

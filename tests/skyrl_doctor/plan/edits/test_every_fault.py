@@ -407,7 +407,7 @@ uv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base \\
         Fault("CFG001", {"max_generate_length=1024": "max_generate_length=4096"}, ("max_generate_length",)),
         Fault("CFG001", {"max_model_len=2048": "max_model_len=1024"}, ("max_model_len", "max_generate_length")),
         Fault("CFG002", {"train_batch_size=32": "train_batch_size=33"}, ("train_batch_size",)),
-        Fault("CFG002", {"mini_batch_size=32": "mini_batch_size=64"}, ("train_batch_size",)),
+        Fault("CFG002", {"mini_batch_size=32": "mini_batch_size=64"}, ("mini_batch_size",)),
         Fault("CFG004", {"trainer.epochs": "trainer.epohcs"}, ("trainer.ep",)),
         Fault("CFG004", {"trainer.epochs": "trainer.nonsense"}),
         Fault("CFG010", {"gpu_memory_utilization=0.8": "gpu_memory_utilization=80"}),

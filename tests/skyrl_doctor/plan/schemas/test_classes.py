@@ -99,3 +99,18 @@ def test_what_cannot_be_read_has_no_keys() -> None:
     broken = ConfigClasses({"a": "class X(:", "b": "class X(Far):\n    y: int\n"}.get)
     assert broken.keys("a", "X") == broken.keys("missing", "X") == {}
     assert broken.keys("b", "X") == {"y": "int", "*": "any"}
+
+
+def test_other_references_do_not_read_the_sources_again() -> None:
+    read: list[str] = []
+
+    def source(module: str) -> str | None:
+        read.append(module)
+        return SOURCES.get(module)
+
+    classes = ConfigClasses(source)
+    whole = classes.keys("pack.run", "Run")
+    first = list(read)
+    parts = classes.with_references({("pack.shared", "Named"): "model"}).keys("pack.run", "Run")
+    assert (read, parts == whole) == (first, False)
+    assert parts == ConfigClasses(SOURCES.get, references={("pack.shared", "Named"): "model"}).keys("pack.run", "Run")

@@ -1,8 +1,11 @@
 """Keys by date: of a small table, and of the stored ones."""
 
 import re
+from collections.abc import Iterable
 
-from skyrl_doctor.plan.schemas.dated import Program, history
+import pytest
+
+from skyrl_doctor.plan.schemas.dated import History, Program, history
 
 SMALL = Program(
     "run",
@@ -45,6 +48,21 @@ def test_a_version_is_found_by_the_keys_that_it_takes() -> None:
     assert stored.unknown("rl", newest, old) == tuple(old)
     today = ["orchestrator.group_size", "inference.vllm.max_model_len"]
     assert stored.newest_accepting("rl", today) == newest
+
+
+def test_the_search_ends_at_the_first_version_that_takes_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    whole = History.unknown
+
+    def counted(self: History, program: str, date: str, keys: Iterable[str]) -> tuple[str, ...]:
+        read.append(date)
+        return whole(self, program, date, keys)
+
+    monkeypatch.setattr(History, "unknown", counted)
+    stored = history("prime_rl")
+    newest = stored.dates("rl")[0]
+    assert stored.newest_accepting("rl", ["orchestrator.group_size", "trainer.model.lora.rank"]) == newest
+    assert read == [newest]
 
 
 def test_tells_when_a_key_was_there() -> None:

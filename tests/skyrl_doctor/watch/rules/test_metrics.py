@@ -156,6 +156,27 @@ def test_groups_without_a_difference_in_skyrl() -> None:
     ]
 
 
+def test_a_run_that_is_nan_resumes_from_before_the_first_bad_step() -> None:
+    fine, wrong = {"actor/grad_norm": 0.4}, {"actor/grad_norm": math.nan}
+
+    def found(*metrics: dict[str, float]) -> tuple[int | None, str]:
+        (one,) = (one for one in play(RULE, steps(*metrics)) if isinstance(one, Alert))
+        assert one.finding.remedy is not None
+        return one.step, one.finding.remedy.summary
+
+    assert found(fine, wrong, fine, wrong, wrong) == (
+        4,
+        "resume from a checkpoint before step 4: later ones may hold NaN too. Lower the learning rate, or clip the gradient",
+    )
+    assert found(wrong, wrong) == (
+        1,
+        (
+            "no step was finite: check the precision (bf16 instead of fp16), the model's files and the log-probabilities "
+            "of the engine"
+        ),
+    )
+
+
 def test_the_advice_is_the_framework_s_own() -> None:
     def advice(trainer: str, name: str) -> str:
         timeline = [Step(at=float(n), step=n, metrics={name: 0.5}, trainer=trainer) for n in range(1, 6)]

@@ -30,7 +30,7 @@ def test_the_state_of_the_run(tmp_path: Path) -> None:
     watch = watched(tmp_path)
     assert list(status(watch, 1060.0)) == [
         "running · last activity: step 8, 60 s ago (stall alarm after 5 min)",
-        "step 8 (28 s)  reward 0.8  gradient 0.4",
+        "step 8, took 28 s: reward 0.8, gradient 0.4",
         "Generating rollouts          [########............] 3 of 8",
         "gpu GPU 0                    [###################.] 74.0 of 79.2",
         "disk x                       [....................] 1.0 of 0.0",
