@@ -31,8 +31,8 @@ CAUSE = "a compiled extension was built for a different torch, CUDA or NumPy"
 REBUILD = (
     "The path in the line names the package. Install it again for the torch that is there (`python -c 'import torch; "
     "print(torch.__version__, torch.version.cuda)'`): a wheel for this torch, CUDA and Python, or "
-    "`pip install --force-reinstall --no-deps --no-build-isolation PACKAGE`. On Windows a missing Visual C++ runtime "
-    "gives the same error."
+    "`pip install --force-reinstall --no-deps --no-build-isolation --no-cache-dir PACKAGE` (pip's cache may hold the "
+    "wheel that was built for the other torch)."
 )
 ANOTHER_NUMPY = (
     "Install a newer version of the package that the traceback names, or an older NumPy (`pip install 'numpy<2'`), "
@@ -48,10 +48,17 @@ SIGNATURES = (
         versions="flash-attn",
     ),
     Signature(
-        pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b|DLL load failed while importing",
+        pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b",
         sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
         explain=CAUSE,
         remedy=REBUILD,
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bDLL load failed while importing\b",
+        sample="ImportError: DLL load failed while importing flash_attn_2_cuda: The specified procedure could not be found.",
+        explain=CAUSE,
+        remedy=f"{REBUILD} A missing Visual C++ runtime gives the same error.",
         versions="torch",
     ),
     Signature(

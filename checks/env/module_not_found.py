@@ -77,12 +77,21 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bPackageNotFoundError: No package metadata was found for (?P<module>[\w.-]{1,80})|\b(?P<extension>Ninja) is required to load C\+\+ extensions",
+        pattern=r"\bPackageNotFoundError: No package metadata was found for (?P<module>[\w.-]{1,80})",
         sample="importlib.metadata.PackageNotFoundError: No package metadata was found for bitsandbytes",
         explain="the package {module} is not installed in the environment of this process",
         unless=r"\bflash[_-]attn\b",
         remedy="Install it with the interpreter that the traceback shows (`python -m pip install …`).",
         versions="python, torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNinja is required to load C\+\+ extensions",
+        sample="RuntimeError: Ninja is required to load C++ extensions (pip install ninja to get it)",
+        explain="torch compiles an extension with the command `ninja`, which is not on PATH",
+        unless=r"\bflash[_-]attn\b",
+        remedy="`python -m pip install ninja`. If it is installed, activate its environment, or put the environment's `bin` directory on PATH.",
+        versions="torch",
         last_resort=True,
     ),
     Signature(

@@ -38,7 +38,16 @@ NO_THREAD = "no further thread or process was allowed"
 RAISE = "Raise the soft limit in the job script: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit). Fewer threads: `OMP_NUM_THREADS=1`{ray:, and with Ray as many CPUs as the job has (`ray start --num-cpus=N`); by itself Ray starts a worker for each CPU of the node|}."
 FILES = "Raise the soft limit in the shell or script that starts the program: `ulimit -S -n $(ulimit -H -n)`. If it fails again after hours, the program leaves connections open: `ls /proc/PID/fd | wc -l` grows."
 
+FEWER = "`OMP_NUM_THREADS=1` and `OPENBLAS_NUM_THREADS=1` start fewer threads. If the next line shows a current limit below max: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit)."
+
 SIGNATURES = (
+    Signature(
+        pattern=r"\bOpenBLAS blas_thread_init: pthread_create\b.{0,80}Resource temporarily unavailable",
+        sample="OpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable",
+        explain=NO_THREAD,
+        remedy=FEWER,
+        versions="openblas",
+    ),
     Signature(
         pattern=r"(?:thread|fork|clone|vfork).{0,120}Resource temporarily unavailable",
         sample="terminate called: what(): thread: Resource temporarily unavailable [system:11]",

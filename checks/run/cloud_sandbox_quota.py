@@ -20,9 +20,16 @@ from skyrl_doctor.core.signature import Signature
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bTotal (?P<what>CPU|GPU|memory|disk|storage) (?:limit|quota) exceeded(?:\. Maximum allowed: (?P<limit>\d+(?:\.\d+)?\w{0,4}))?",
+        pattern=r"\bTotal (?P<what>CPU|GPU|memory|disk|storage) (?:limit|quota) exceeded\. Maximum allowed: (?P<limit>\d+(?:\.\d+)?\w{0,4})",
         sample="DaytonaError: Failed to create sandbox: Total CPU limit exceeded. Maximum allowed: 4500.",
         explain="the sandbox provider's account allows {limit} {what} in total, and all is used",
+        remedy="Delete the sandboxes that earlier runs left behind, give each sandbox less {what}, run fewer at once, or raise the limit of the account.",
+        versions="daytona",
+    ),
+    Signature(
+        pattern=r"\bTotal (?P<what>CPU|GPU|memory|disk|storage) (?:limit|quota) exceeded\b",
+        sample="DaytonaError: Failed to create sandbox: Total memory limit exceeded.",
+        explain="all {what} that the sandbox provider's account allows is used",
         remedy="Delete the sandboxes that earlier runs left behind, give each sandbox less {what}, run fewer at once, or raise the limit of the account.",
         versions="daytona",
     ),

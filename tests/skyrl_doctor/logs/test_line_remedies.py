@@ -1,0 +1,66 @@
+"""The cause and the remedy of single lines, as users read them."""
+
+import pytest
+
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.match.patterns import installed_patterns
+from skyrl_doctor.logs.sentences import explain
+from skyrl_doctor.logs.show import own_remedy
+
+
+def judged(*lines: str) -> tuple[str, str, str]:
+    """The failure of the lines, its sentence and its remedy."""
+    text = "".join(f"{line}\n" for line in lines).encode()
+    found = find_root_cause([scan_chunks("a.log", [text], installed_patterns())])
+    assert found.root is not None
+    return found.root.failure.name, explain(found.root, found.dialect), own_remedy(found.root, found)
+
+
+def test_the_command_that_torch_misses_is_named() -> None:
+    assert judged("RuntimeError: Ninja is required to load C++ extensions (pip install ninja to get it)") == (
+        "ENV022",
+        "torch compiles an extension with the command `ninja`, which is not on PATH",
+        "`python -m pip install ninja`. If it is installed, activate its environment, or put the environment's `bin` directory on PATH.",
+    )
+
+
+REBUILD = "The path in the line names the package. Install it again for the torch that is there (`python -c 'import torch; print(torch.__version__, torch.version.cuda)'`): a wheel for this torch, CUDA and Python, or `pip install --force-reinstall --no-deps --no-build-isolation --no-cache-dir PACKAGE` (pip's cache may hold the wheel that was built for the other torch)."
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "advice"),
+    [
+        (
+            "ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.so: undefined symbol: _ZN3c104cuda9SetDeviceEab",
+            "a compiled extension was built for a different torch",
+            REBUILD,
+        ),
+        (
+            "ImportError: DLL load failed while importing flash_attn_2_cuda: The specified procedure could not be found.",
+            "a compiled extension was built for a different torch, CUDA or NumPy",
+            f"{REBUILD} A missing Visual C++ runtime gives the same error.",
+        ),
+    ],
+)
+def test_an_extension_is_built_anew_and_not_taken_from_the_cache(line: str, cause: str, advice: str) -> None:
+    assert judged(line) == ("ENV011", cause, advice)
+
+
+def test_a_quota_without_a_number_is_told_without_one() -> None:
+    assert judged("daytona_sdk.common.errors.DaytonaError: Failed to create sandbox: Total memory limit exceeded.") == (
+        "RUN012",
+        "all memory that the sandbox provider's account allows is used",
+        "Delete the sandboxes that earlier runs left behind, give each sandbox less memory, run fewer at once, or raise the limit of the account.",
+    )
+
+
+def test_openblas_is_given_fewer_threads_first() -> None:
+    assert judged(
+        "OpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable",
+        "OpenBLAS blas_thread_init: RLIMIT_NPROC 4096 current, 4096 max",
+    ) == (
+        "ENV008",
+        "no further thread or process was allowed",
+        "`OMP_NUM_THREADS=1` and `OPENBLAS_NUM_THREADS=1` start fewer threads. If the next line shows a current limit below max: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit).",
+    )
