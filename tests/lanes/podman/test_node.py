@@ -14,8 +14,10 @@ import pytest
 from lanes.podman.conftest import LANE_USER, NewLab, change_users
 from lanes.podman.lab import IMAGE, Lab, User
 from skyrl_doctor.core.model import Outcome, RemedyKind, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.program import podman
 from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.model import Plan
 
 pytestmark = pytest.mark.podman
 NO_RANGE_USER = f"{LANE_USER}-bare"
@@ -86,7 +88,7 @@ def with_path(lab: Lab, *commands: str) -> Lab:
 
 
 def network_program(lab: Lab) -> str:
-    found = lab.child(lambda: podman(LocalMachine(lab.env)))
+    found = lab.child(lambda: podman(LocalMachine(lab.env), Plan(), Roles(frozenset(), asked=False)))
     return "pasta" if found.major >= 5 else "slirp4netns"
 
 
