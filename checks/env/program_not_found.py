@@ -23,6 +23,8 @@ REMEDY = (
     "Name the program with a full path that the node can read, or load its module or environment before you launch."
 )
 
+TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`)."
+
 SIGNATURES = (
     Signature(
         pattern=r"\bskyrl-doctor gate: passed, but the command '(?P<program>[^'\n]{1,300})' does not exist",
@@ -56,7 +58,7 @@ SIGNATURES = (
         pattern=r"\bCould not find (?P<program>nvcc) and default cuda_home=",
         sample="RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' doesn't exist",
         explain="a package compiles its kernels when it starts, and {program} is not installed on this node",
-        remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
+        remedy=TOOLKIT,
         versions="flashinfer",
     ),
     Signature(
@@ -71,7 +73,7 @@ SIGNATURES = (
         pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root",
         sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
         explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
-        remedy="Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`).",
+        remedy=TOOLKIT,
         versions="deepspeed, torch",
         last_resort=True,
     ),

@@ -8,7 +8,7 @@ from skyrl_doctor.report.plain import encodable, plain
 
 if TYPE_CHECKING:
     from skyrl_doctor.logs.show import Redact
-    from skyrl_doctor.watch.past_steps import StepFault, StepFigures
+    from skyrl_doctor.watch.past_steps import StepFigures
 
 
 def steps_data(figures: "StepFigures", redact: "Redact") -> dict[str, Any]:
@@ -35,16 +35,11 @@ def step_fault_lines(figures: "StepFigures", redact: "Redact", width: int) -> It
         return
     yield "The figures of the training steps show faults:"
     for fault in figures.faults:
-        yield from _wrapped(f"{fault.id} {fault.slug}, {_place(fault)}", "  ", width)
+        yield from _wrapped(f"{fault.id} {fault.slug}, {encodable(plain(fault.place))}", "  ", width)
         yield from _wrapped(plain(redact(fault.message)), "    ", width)
         if fault.advice:
             yield from _wrapped(f"What to do: {plain(redact(fault.advice))}", "    ", width)
     yield ""
-
-
-def _place(fault: "StepFault") -> str:
-    name = encodable(plain(fault.file))
-    return f"{name}:{fault.line}" if fault.line else name
 
 
 def _wrapped(text: str, indent: str, width: int) -> list[str]:

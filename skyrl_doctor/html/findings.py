@@ -50,8 +50,7 @@ def step_faults_section(faults: Sequence[StepFault]) -> Html:
 def _step_fault(fault: StepFault) -> Iterator[Html]:
     style = "fail" if fault.is_error else "warning"
     yield tag("h3", badge("error" if fault.is_error else "warning", style), f" {fault.id} {fault.slug}")
-    place = f"{fault.file}:{fault.line}" if fault.line else fault.file
-    yield tag("p", tag("code", place), ": ", prose(fault.message))
+    yield tag("p", tag("code", fault.place), ": ", prose(fault.message))
     if fault.advice:
         yield tag("p", "What to do: ", prose(fault.advice))
 

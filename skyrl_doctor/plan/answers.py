@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.dialect import WITH_AGENTS
 from skyrl_train.config.rollout_gpus import Split, split_of
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
@@ -13,8 +14,6 @@ from skyrl_train.node.ray_env import RUNTIME_URL
 TODAYS_PRIME, RUN_CONFIG = "prime-rl", "run-config"
 PRIME = (TODAYS_PRIME, "prime-rl-2025")
 """The two schemas of prime-rl."""
-AGENTS = (RUN_CONFIG, "skyrl-agent")
-"""The dialects whose rollouts are agents in sandboxes."""
 NO_SANDBOXES = "the configuration has no agent with tasks in sandboxes"
 SLEEP_SWITCH = "rollout.free_cache_engine"
 GPU_TYPE = "slurm.gpu_type"
@@ -23,7 +22,7 @@ RUNTIME_KEY = "sandbox.runtime_url"
 
 def has_sandboxes(plan: Plan) -> bool:
     """Whether the run starts sandboxes. True without a configuration: then the machine itself is examined."""
-    return not plan or plan.is_of(*AGENTS)
+    return not plan or plan.is_of(*WITH_AGENTS)
 
 
 def command_place(plan: Plan) -> Location | None:

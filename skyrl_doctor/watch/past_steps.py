@@ -46,6 +46,10 @@ class StepFault:
     advice: str
     is_error: bool
 
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
 
 @record
 class StepFigures:

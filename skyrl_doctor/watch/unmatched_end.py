@@ -62,6 +62,7 @@ def _text(diagnosis: Diagnosis) -> str:
 
 def _grown_at(path: str) -> float | None:
     try:
-        return os.stat(path).st_mtime if os.path.getsize(path) else None
+        found = os.stat(path)
     except OSError:
         return None
+    return found.st_mtime if found.st_size else None

@@ -5,6 +5,8 @@ from typing import Any
 
 TODAY = "prime-rl"
 SEED = "prime-rl-2025"
+WITH_AGENTS = ("run-config", "skyrl-agent")
+"""The dialects whose rollouts are agents in sandboxes."""
 PRIME_NODE_GPUS = 8
 """Default of deployment.gpus_per_node."""
 OUR_TABLES = frozenset({"slurm", "rollout", "actor", "agent", "data", "sandbox", "algorithm"})

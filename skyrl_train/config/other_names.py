@@ -5,6 +5,7 @@ Checks do not read them under their canonical names, so the doctor's own tables 
 
 from collections.abc import Callable, Mapping
 
+from skyrl_train.config.dialect import WITH_AGENTS
 from skyrl_train.config.translate import Read
 
 _RESUME = {"none": "disable", "null": "disable", "latest": "auto", "from_path": "path"}
@@ -50,8 +51,6 @@ _PRIME: Mapping[str, tuple[str, Convert]] = {
     **dict.fromkeys(("monitors.wandb.name", "wandb.name"), ("trainer.experiment", _same)),
     "ckpt.interval": ("trainer.save_every_steps", _same),
 }
-_WITH_OUR_AGENT = ("skyrl-agent", "run-config")
-"""Dialects whose rollouts are agents in sandboxes too."""
 _TABLES = {"skyrl": _SKYRL, "prime-rl": _PRIME, "prime-rl-2025": _PRIME}
 
 SKYRL_DEFAULTS: Mapping[str, object] = {f"{_ALGORITHM}.use_kl_loss": True}
@@ -79,7 +78,8 @@ def with_our_names(
 
 
 def has_our_agent(dialect: str) -> bool:
-    return any(one in _WITH_OUR_AGENT for one in dialect.split("+"))
+    """Whether a target is of a dialect whose rollouts are agents in sandboxes too."""
+    return any(one in WITH_AGENTS for one in dialect.split("+"))
 
 
 def our_name(dialect: str, name: str, value: object) -> tuple[str, object] | None:
