@@ -7,6 +7,7 @@ from typing import Any
 from skyrl_doctor.budget.bars import SCREEN, draw_bars
 from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
+from skyrl_doctor.budget.question import PRIME_RL
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
@@ -260,5 +261,6 @@ def _context_for(memory: GpuBudget, solution: Solution) -> str:
     rollout = memory.job.rollout
     if solution.key != "response_length" or not isinstance(solution.value, int) or rollout is None:
         return ""
-    longest = memory.job.prompt_length + solution.value
+    job = memory.job
+    longest = job.prompt_length + (job.response_length if job.framework == PRIME_RL else solution.value)
     return f"; set max_model_len to {longest} too" if longest > (rollout.max_model_len or longest) else ""

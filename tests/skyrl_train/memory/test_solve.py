@@ -94,6 +94,18 @@ def test_a_context_of_a_model_that_names_none_is_not_promised() -> None:
     assert (found.value < 1_000_000, found.limited) == (True, "the model's context is not known and may be shorter")
 
 
+@pytest.mark.parametrize(("key", "value"), [("response_length", 8191), ("max_model_len", 8192)])
+def test_lengths_of_prime_rl_end_where_it_cuts_samples(key: str, value: int) -> None:
+    """Its trainer packs to seq_len whatever the reply has, so memory alone would allow any reply."""
+    job = replace(JOB, framework="prime-rl", prompt_length=7168, response_length=1024, rollout=Rollout(separate=True))
+    unknown = SHAPE._replace(max_positions=None)
+    found = solve(key, unknown, job, device_of_size("80GiB"))
+    assert (found.value, found.limited) == (value, "training cuts prompt + response at seq_len = 8192")
+    short = SHAPE._replace(max_positions=4096)
+    found = solve(key, short, job, device_of_size("80GiB"))
+    assert (found.value, found.limited) == (4096, "the model's context is 4096 tokens")
+
+
 def test_every_n_fits() -> None:
     found = solve("n", SHAPE, JOB, device_of_size("80GiB"))
     assert (found.value, found.limited) == (1024, EVERY)
