@@ -10,11 +10,13 @@ from skyrl_train.memory import (
     BadJobError,
     Critic,
     Job,
+    Needed,
     Rollout,
     budget,
     changes,
     device_of_size,
     job_from_prime,
+    needed_gpus,
     shape_from_config,
     solve,
 )
@@ -167,3 +169,28 @@ def test_changes_are_said_in_the_frameworks_own_keys() -> None:
     assert keys <= {"trainer.model.ac.freq", "trainer.model.lora.rank", "trainer.model.seq_len"} | {
         *("inference.gpu_memory_utilization", "orchestrator.seq_len")
     }
+
+
+def test_other_training_is_the_last_advice_and_only_where_nothing_else_is_enough() -> None:
+    """LoRA and shorter replies train another model."""
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4)
+    enough = changes(SHAPE, job, DEVICE, count=20)
+    assert any(change.budget.fits for change in enough)
+    assert not {"train only adapters of rank 32", "halve the longest response"} & {one.summary for one in enough}
+    large = shape_from_config(QWEN_15B)
+    short = changes(large, job, DEVICE)
+    assert [change.budget.fits for change in short] == [False, False, False]
+    assert [change.summary for change in short] == [
+        "compute log-probs and entropy in chunks, without the full logits",
+        "halve the micro batches",
+        "train only adapters of rank 32",
+    ]
+
+
+def test_the_gpus_that_are_enough_are_the_least_by_doubling() -> None:
+    shape, job = shape_from_config(QWEN_15B), replace(JOB, rollout=Rollout(utilization=0.15))
+    assert budget(shape, job, DEVICE).problems
+    found = needed_gpus(shape, job, DEVICE)
+    assert found == Needed(gpus=2, tensor_parallel=2)
+    assert needed_gpus(shape, replace(job, framework="prime-rl"), DEVICE) is None
+    assert needed_gpus(shape, job, device_of_size("3GiB")) == Needed(None, None)
