@@ -23,7 +23,7 @@ LOOK = "Look at the node: `dmesg -T | grep -i -E 'killed process|oom|segfault'`.
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bA worker died or was killed while executing a task by an unexpected system error\b|\bWorker unexpectedly exits with a connection error code 2\b",
+        pattern=r"\bA worker died or was killed while executing a task by an unexpected system error\. To troubleshoot\b|\bWorker unexpectedly exits with a connection error code 2\b",
         sample="(raylet) A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker.",
         explain="a Ray worker was ended without an exception: most often the host's out-of-memory killer or a crash, sometimes a kill from outside",
         remedy=LOOK,
