@@ -1,4 +1,6 @@
-"""`.ci/tests`: what passes the second time is told, what fails twice fails, and so does what fails in many places."""
+"""`.ci/tests`: what passes the second time is told, what fails twice fails, and so does what fails in many places.
+
+`.ci/steps`: a step beside others waits for no one, and its failure is the run's."""
 
 import os
 import re
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / ".ci/tests"
+STEPS = SCRIPT.with_name("steps")
 TESTS = """
 import os, pathlib, pytest
 seen = pathlib.Path("seen")
@@ -83,3 +86,78 @@ def test_a_lane_asks_for_each_program(lane: str, tmp_path: Path) -> None:
     )
     assert asked.returncode == 1
     assert asked.stderr.startswith("wanted: "), f"without {first}: {asked.stderr}"
+
+
+RUN = """set -euo pipefail
+. "$STEPS"
+trap end_steps EXIT
+several() {
+  step "first" echo "one of several"
+  step "second" bash -c "$BESIDE"
+  step "third" echo "the last of several"
+}
+mkfifo met
+beside "slow" several
+step "quick" bash -c "$QUICK"
+joined
+step "end" echo "all passed"
+"""
+MEETS = "echo >met; echo met"
+HEARS = "read -r <met; echo heard"
+TOGETHER = (
+    *("slow starts beside the next steps", "quick", "heard", "slow ran beside"),
+    *("first", "one of several", "second"),
+)
+
+
+@pytest.mark.parametrize(
+    ("beside", "quick", "exit_code", "told"),
+    [
+        (
+            MEETS,
+            HEARS,
+            0,
+            [*TOGETHER, "met", "third", "the last of several", "end", "all passed"],
+        ),
+        (
+            f"{MEETS}; exit 3",
+            HEARS,
+            3,
+            [*TOGETHER, "met", "slow exited with status 3"],
+        ),
+        (
+            MEETS,
+            f"{HEARS}; exit 4",
+            4,
+            [*TOGETHER, "met", "third", "the last of several"],
+        ),
+    ],
+    ids=["both pass", "the one beside fails", "the other fails"],
+)
+def test_steps_run_beside_each_other(tmp_path: Path, beside: str, quick: str, exit_code: int, told: list[str]) -> None:
+    """Each waits for the other, so neither ends where they run one after the other."""
+    env = {**os.environ, "STEPS": str(STEPS), "BESIDE": beside, "QUICK": quick, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(["bash", "-c", RUN], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, lines(done.stdout), done.stderr) == (exit_code, told, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["met"]
+
+
+def test_one_by_one_runs_each_step_alone(tmp_path: Path) -> None:
+    (tmp_path / "met").touch()
+    env = {**os.environ, "STEPS": str(STEPS), "BESIDE": MEETS, "QUICK": HEARS, "ONE_BY_ONE": "1"}
+    script = RUN.replace("mkfifo met", "")
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    steps = ["slow", "first", "one of several", "second", "met", "third", "the last of several"]
+    assert (done.returncode, lines(done.stdout)) == (0, [*steps, "quick", "heard", "end", "all passed"])
+
+
+def test_a_second_step_beside_is_refused(tmp_path: Path) -> None:
+    script = '. "$STEPS"; trap end_steps EXIT; beside one true; beside two true'
+    env = {**os.environ, "STEPS": str(STEPS)}
+    done = subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "one is still running; call joined first\n")
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a run without its marks and seconds."""
+    return [re.sub(r"^== | \(\d+s\)$", "", line) for line in text.splitlines() if line]

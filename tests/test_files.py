@@ -88,6 +88,8 @@ WRITERS = {
     "skyrl_train/view/index.py": "a lock in the user's cache, which is never a link",
     "skyrl_train/tasks/sinks.py": "the temporary file of `replaced`",
 }
+OPENERS = ("open", "write_text", "write_bytes", "read_text", "read_bytes")
+"""The names under which a file is opened: only those calls are looked at, since unparsing all of them takes seconds."""
 OURS = ("bounded.", "machine.", "self._machine.", "self.read_bytes", "reader.")
 
 
@@ -96,9 +98,10 @@ def uses(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        called = ast.unparse(node.func)
-        last = called.rpartition(".")[2]
-        text = ast.unparse(node)
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if last not in OPENERS:
+            continue
+        called, text = ast.unparse(node.func), ast.unparse(node)
         if called.startswith(OURS) or "LocalMachine(" in called:
             continue
         if called == "os.open":

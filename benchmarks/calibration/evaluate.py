@@ -109,11 +109,10 @@ def job_of(line: Mapping[str, Any]) -> Job:
     lengths, flash = line["lengths"], bool(line.get("flash_attn"))
     longest = max(lengths)
     if job.remove_padding:  # packed: what counts is the fullest micro batch
-        longest = max(sum(group) // len(group) for group in micro_batches(lengths, job))
+        longest = max(-(-sum(group) // len(group)) for group in micro_batches(lengths, job))
     return replace(
         job,
         sequence_length=longest,
-        mixed_lengths=len(set(lengths)) > 1,
         equal_lengths=len(set(lengths)) == 1,
         attention="flash_attention_2" if flash else job.attention,
         flash_cross_entropy=line.get("cross_entropy") == "flash_attn",
@@ -122,13 +121,13 @@ def job_of(line: Mapping[str, Any]) -> Job:
 
 
 def micro_batches(lengths: Sequence[int], job: Job) -> Iterator[Sequence[int]]:
-    """The lengths of each micro batch, on each of the ranks that samples are dealt out to. A dynamic one is the whole batch."""
+    """The lengths of each micro batch, on each of the ranks that samples are dealt out to. A dynamic one is the rank's batch."""
     ranks = job.n_gpus // job.sequence_parallel
-    if job.max_tokens is not None:
-        yield lengths
-        return
     for rank in range(ranks):
         own = lengths[rank::ranks]
+        if job.max_tokens is not None:
+            yield own
+            continue
         yield from (own[start : start + job.micro_batch] for start in range(0, len(own), job.micro_batch))
 
 

@@ -24,6 +24,7 @@ def prepare(
     mode: str = "sync",
     seed: int | None = None,
     save_every: int = -1,
+    lr: float = 1e-3,
 ) -> list[str]:
     from cpu_stack.run import CONFIG, rows
 
@@ -40,7 +41,7 @@ def prepare(
         job=job,
         steps=STEPS,
         advantage="grpo",
-        lr=1e-3,
+        lr=lr,
         phase_s=600,
         gpus=gpus,
     ).partition("verl_overrides")[0]

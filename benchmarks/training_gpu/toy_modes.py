@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only these, the first of which is compared with (all)"
     )
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate (%(default)s)")
     parser.add_argument("--seconds", type=float, default=3600, help="nothing runs on after so long (%(default)s)")
     parser.add_argument("--together", action="store_true", help="the modes of a seed beside each other")
     parser.add_argument("--cpu", action="store_true", help="on the training stack of a CPU")
@@ -42,7 +43,7 @@ def main() -> int:
             for seed in args.seeds:
                 runs: dict[str, Run] = {}
                 for mode in found:
-                    runs[mode] = proofs.begin_toy(bench, f"toy-{mode}-{seed}", mode=mode, seed=seed)
+                    runs[mode] = proofs.begin_toy(bench, f"toy-{mode}-{seed}", mode=mode, seed=seed, lr=args.lr)
                     if not args.together:
                         _follow(bench, runs[mode])
                 for mode, run in runs.items():

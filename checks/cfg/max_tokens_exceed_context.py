@@ -125,6 +125,15 @@ SIGNATURES = (
         remedy=LOWER,
         versions="vllm >= 0.14",
     ),
+    Signature(
+        pattern=r"\brequest \((?P<prompt>\d{1,9}) tokens\) exceeds the available context size \((?P<limit>\d{1,9}) tokens\)",
+        sample="srv    send_error: task id = 0, error: request (44496 tokens) exceeds the available context size (32768 tokens), try increasing it",
+        explain="the prompt has {prompt} tokens, and the context of llama.cpp's server is {limit} tokens",
+        remedy="Start llama-server with a larger context (`-c N`; with `--parallel P` each slot gets N / P tokens), if the model was trained for it and the memory allows it, or shorten the prompt.",
+        versions="llama.cpp",
+        request=True,
+        keys=(),
+    ),
 )
 
 TOPIC = Signature(

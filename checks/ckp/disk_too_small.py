@@ -46,7 +46,35 @@ CAUSE = "the disk, its inodes or your quota is used up (df -h, df -i, quota -s);
 
 KEYS = ("trainer.checkpoint_dir", "trainer.save_every_steps", "trainer.checkpoints_to_keep")
 
+CACHES = (
+    (r"vllm", "VLLM_CACHE_ROOT", "vLLM's compile cache"),
+    (r"torchinductor(?:_\w{1,40})?|inductor_cache", "TORCHINDUCTOR_CACHE_DIR", "torch's compile cache"),
+    (r"\.?triton", "TRITON_CACHE_DIR", "Triton's compile cache"),
+    (r"huggingface", "HF_HOME", "the cache of models and data sets"),
+    (r"pip", "PIP_CACHE_DIR", "pip's cache"),
+    (r"uv", "UV_CACHE_DIR", "uv's cache"),
+    (r"flashinfer", "FLASHINFER_WORKSPACE_BASE", "FlashInfer's compile cache"),
+)
+"""The directory of a cache below the home or its `.cache`, the variable that moves it, and its name."""
+CACHE_FULL = r"(?:[Dd]isk quota exceeded|[Nn]o space left on device|\[Errno (?:28|122)\])[^\n]{0,60}?['\"(](?P<path>/[^'\"\n]{0,300}?/(?:\.cache/|(?=\.triton/|torchinductor_))"
+
+
+def _cache_full(directory: str, variable: str, name: str) -> Signature:
+    sample = {"TORCHINDUCTOR_CACHE_DIR": "torchinductor_own", "TRITON_CACHE_DIR": ".triton"}.get(variable, directory)
+    below = sample if sample[0] == "." or "_" in sample else f".cache/{sample}"
+    return Signature(
+        pattern=rf"{CACHE_FULL}(?:{directory})/)",
+        sample=f"OSError: [Errno 122] Disk quota exceeded: '/home/own/{below}/6dcc7a/x.tmp'",
+        explain=f"the disk or your quota is used up where {name} lies: {{path}}",
+        remedy=f"Set `{variable}` to a directory on project or scratch space with room, in the job script, or empty the cache: `du -sh ~/.cache/* ~/.triton`. `quota -s` (Lustre: `lfs quota -h -u $USER DIR`) shows the limit, of the number of files too; `df` may show free space all the same.",
+        versions="any",
+        unless=NO_DISK,
+        unless_above=NO_DISK_ABOVE,
+    )
+
+
 SIGNATURES = (
+    *(_cache_full(*cache) for cache in CACHES),
     Signature(
         pattern=r"\[Errno 28\] No space left on device|\[WinError 112\]",
         near=r"File \"(?P<drive>[A-Za-z]:)\\",

@@ -25,6 +25,9 @@ REMEDY = (
 
 TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME` to it before you launch: `$CUDA_HOME/bin/nvcc` must exist. In a container, use an image with the toolkit (`-devel`)."
 
+ACTIVATE = "Activate the environment in the job script before this line (`source PATH/bin/activate`, `conda activate NAME`, `module load …`), and look there with `command -v accelerate torchrun python`. Missing there too: install it in that environment. Earlier errors of the same script (a failed `pip install`, `cd` or activation) are mostly the reason."
+LAUNCHER = r"(?P<program>accelerate|deepspeed|torchrun)"
+
 SIGNATURES = (
     Signature(
         pattern=r"\bskyrl-doctor gate: passed, but the command '(?P<program>[^'\n]{1,300})' does not exist",
@@ -68,6 +71,22 @@ SIGNATURES = (
         remedy="Load its module in the job script (`module avail apptainer`), or use nodes that have it. In a container, the host's container programs are not there.",
         versions="bash, dash, python",
         last_resort=True,
+    ),
+    Signature(
+        pattern=rf"(?:^|[\s:]){LAUNCHER}: (?:command )?not found\s*$|\b(?:zsh|fish): (?:command not found|Unknown command): (?P<named>accelerate|deepspeed|torchrun)\s*$|\b(?:env|nohup|time|timeout|exec|srun|mpirun|sudo): (?:failed to run command )?[^\w\s/]{{0,3}}(?P<started>accelerate|deepspeed|torchrun)[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)",
+        sample="/var/spool/slurmd/job4711/slurm_script: line 110: accelerate: command not found",
+        explain="the program that starts the training is not installed in the environment of this shell",
+        remedy=ACTIVATE,
+        versions="bash, dash, zsh",
+    ),
+    Signature(
+        pattern=r"(?:^|[\s:])(?:python3?(?:\.\d{1,2})?|uv|vllm|sglang|ray): (?:command )?not found\s*$",
+        sample="/var/spool/slurmd/job4711/slurm_script: line 9: python: command not found",
+        explain="a program of the environment is not installed on this node, or its environment is not active",
+        remedy=ACTIVATE,
+        versions="bash, dash",
+        last_resort=True,
+        passing=True,
     ),
     Signature(
         pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root",

@@ -35,7 +35,43 @@ OTHERS = (
     "`nvidia-smi` names the processes on the GPU. End those that an earlier run left (`kill PID`), or use another GPU."
 )
 
+HELD_REMEDY = "`nvidia-smi` names the process. End it if it is yours (`kill PID`), such as one that an earlier run left. If it is another user's, use another GPU (`CUDA_VISIBLE_DEVICES`) or another node. If it belongs to this run (a model server on the same GPU), give that server a smaller share of the memory."
+OTHER = r"Process (?P<pid>\d{1,8}) has (?P<held>\d{2,3}\.\d\d GiB) memory in use"
+LITTLE = r"(?:\d\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes))"
+"""Less than 10 GiB: the other process, with 10 GiB or more, holds more than this one."""
+OF_TOTAL = r"total capacity of (?P<total>\d{2,3}\.\d\d GiB) of which "
+OURS = r"/(?:vllm|sglang|verl|skyrl_train|openrlhf|ray)/"
+"""In the frames of a run whose own servers hold memory of the same GPU."""
+
 SIGNATURES = (
+    Signature(
+        pattern=rf"{OF_TOTAL}(?=[^\n]{{1,300}}\bthis process has {LITTLE} memory in use)[^\n]{{1,300}}?{OTHER}",
+        sample="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.45 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.30 GiB is free. Process 31742 has 22.10 GiB memory in use. Including non-PyTorch memory, this process has 260.00 MiB memory in use. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
+        explain="another process (pid {pid}) holds {held} of the {total} of this GPU",
+        remedy=HELD_REMEDY,
+        unless_above=OURS,
+        refines=("MEM001", "MEM002"),
+        versions="torch >= 2.1",
+    ),
+    Signature(
+        pattern=rf"{OF_TOTAL}[^\n]{{1,40}}free\. (?:Process \d{{1,8}} has {LITTLE} memory in use\. ){{0,4}}{OTHER}\. (?:Process \d{{1,8}} has [\d.]{{1,8}} [GM]iB memory in use\. ){{0,4}}Of the allocated memory (?:[0-5]\.\d\d GiB|[\d.]{{1,8}} (?:MiB|KiB|bytes)) is allocated by PyTorch, (?:with [^,\n]{{1,80}}, )?and (?:[0-3]\.\d\d GiB|[\d.]{{1,8}} (?:MiB|KiB|bytes)) is reserved",
+        sample="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 68.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 50.94 MiB is free. Process 31742 has 21.40 GiB memory in use. Process 41990 has 2.22 GiB memory in use. Of the allocated memory 1.86 GiB is allocated by PyTorch, and 12.30 MiB is reserved by PyTorch but unallocated.",
+        explain="another process (pid {pid}) holds {held} of the {total} of this GPU",
+        remedy=HELD_REMEDY,
+        unless=r"free\. Process \d{1,8} has [\d.]{1,8} GiB memory in use\. Of the allocated",  # one process: in a container it is this one
+        unless_above=OURS,
+        refines=("MEM001", "MEM002"),
+        versions="torch >= 2.1",
+    ),
+    Signature(
+        pattern=r"\(GPU \d{1,3}; (?P<total>(?:[2-9]\d|\d{3})\.\d\d GiB) total capacity; (?:[0-5]\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes)) already allocated; (?P<free>[\d.]{1,8} (?:MiB|KiB|bytes)) free; (?:(?P<own>[0-5]\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes)) reserved)",
+        sample="RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 23.69 GiB total capacity; 1.86 GiB already allocated; 14.94 MiB free; 1.90 GiB reserved in total by PyTorch)",
+        explain="other processes hold most of the {total} of this GPU: this one has {own}, and {free} is free",
+        remedy=HELD_REMEDY,
+        unless_above=OURS,
+        refines=("MEM001", "MEM002"),
+        versions="torch < 2.1",
+    ),
     Signature(
         pattern=r"Error in memory profiling\. (?:Initial free memory|This happens when)",
         sample="AssertionError: Error in memory profiling. Initial free memory 82.94 GiB, current free memory 90.17 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling",

@@ -18,6 +18,8 @@ use `dtype=half` and another attention backend, or request a newer GPU.
 
 from skyrl_doctor.core.signature import Signature
 
+OLD_FOR_TRITON = "`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability. Below 8.0 (T4, V100, P100): Triton does not support the GPU any more; request a newer one, choose a backend that does not use Triton (vLLM: `--attention-backend`, before 0.14 `VLLM_ATTENTION_BACKEND`), or use the release of Triton from before the failure. With 8.0 and newer: set another number format (fp8 needs 8.9), or update Triton."
+
 SIGNATURES = (
     Signature(
         pattern=r"\bno kernel image is available for execution\b|\bdevice kernel image is invalid\b|\bcudaError(?:NoKernelImageForDevice|InvalidKernelImage)\b|\bCUDA_ERROR_NO_BINARY_FOR_GPU\b|\bCU(?:BLAS|DNN|SOLVER|SPARSE)_STATUS_ARCH_MISMATCH\b",
@@ -69,6 +71,27 @@ SIGNATURES = (
         explain="the compiler of this Triton or CUDA does not know this GPU, or the GPU lacks the number format",
         remedy="New GPU: update Triton and CUDA (`TRITON_PTXAS_PATH` may name a newer ptxas). A format such as fp8e4nv needs compute capability 8.9 (L40S, H100): choose another format or GPU.",
         versions="triton, cuda",
+    ),
+    Signature(
+        pattern=r"\bUnsupported conversion from (?P<source>b?f(?:16|8\w{2,12})) to (?P<target>b?f(?:16|32|8\w{2,12}))\b(?: with rounding mode \w{2,8})?\s*$|\bLLVM ERROR: Unsupported rounding mode for conversion",
+        sample="LLVM ERROR: Unsupported rounding mode for conversion.",
+        explain="Triton cannot compile a kernel for this GPU: a conversion of 16-bit or 8-bit numbers needs a newer GPU or another Triton",
+        remedy=OLD_FOR_TRITON,
+        versions="triton",
+    ),
+    Signature(
+        pattern=r"\bLLVM ERROR: Cannot select: (?:intrinsic )?[^\n]{0,120}(?:nvvm|NVPTX|bf16|bfloat|f16)",
+        sample="LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32",
+        explain="Triton cannot compile a kernel for this GPU: the GPU has no such instruction",
+        remedy=OLD_FOR_TRITON,
+        versions="triton",
+    ),
+    Signature(
+        pattern=r"--tf32 requires Ampere or a newer GPU|\bConversion (?:from|to|from/to) f8\w{2,12} is only supported on compute capability|\btype fp8e4nv not supported in this architecture",
+        sample="ValueError: --tf32 requires Ampere or a newer GPU arch, cuda>=11 and torch>=1.7",
+        explain="a number format needs a newer GPU than this one",
+        remedy="`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability: tf32 and bf16 need 8.0 (A100), fp8 8.9 (L40S, H100). Turn the format off, or request such a GPU.",
+        versions="transformers, triton",
     ),
     Signature(
         pattern=r"\bThe quantization method (?P<method>\S{1,40}) is not supported for the current GPU\. Minimum capability: (?P<needed>\d{2,3})\. Current capability: (?P<found>\d{2,3})",

@@ -108,6 +108,13 @@ SIGNATURES = (
         versions="torch, transformers, pynvml",
     ),
     Signature(
+        pattern=r"\b(?:[Mm]ixed precision|[Hh]alf precision|--(?:fp16|bf16)\b)[^\n]{0,200} can only be used on CUDA\b|\bfp(?:16|8) mixed precision requires a (?:GPU|gpu)\b(?! \(not '(?:mps|xla)'\))",
+        sample="ValueError: FP16 Mixed precision training with AMP or APEX (`--fp16`) and FP16 half precision evaluation (`--fp16_full_eval`) can only be used on CUDA devices.",
+        explain="the run asks for half precision, and this process finds no GPU",
+        remedy=f"{REQUEST} Nothing wrong there: `python -c 'import torch; print(torch.version.cuda, torch.cuda.is_available())'` prints None for a torch that was built without CUDA; install one with it. To train on the CPU, turn fp16 and bf16 off.",
+        versions="transformers, accelerate",
+    ),
+    Signature(
         pattern=r"\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
         sample="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
         explain="no GPU is visible here: the NVIDIA driver is not loaded on the node, or the job or container was given no GPU",

@@ -51,11 +51,14 @@ KEY, MIRROR = "sandbox.image_archive", "sandbox.image_mirror"
 OTHER_CAUSES = r"(?i:UIDs or GIDs|lchown|no space|lsetxattr|permission denied|storing blob|writing blob|overlay)"
 CAUSE = "the registry did not provide the image: it is missing, private, unreachable or rate-limited"
 
+LOG_IN = "Log in before the first pull: `docker login` or `podman login docker.io`; in GitHub Actions a step with docker/login-action before the step that pulls (setup-buildx-action pulls too). Or take the images from a mirror (`registry-mirrors` in Docker's daemon.json; buildx: `driver-opts: image=MIRROR/moby/buildkit`), or wait: the limit counts six hours. For many sandboxes pull once before the job: `skyrl-train images pull`."
+
 SIGNATURES = (
     Signature(
         pattern=r"429 (?:Client Error: )?Too Many Requests.{0,300}(?:image|registry|docker)|toomanyrequests: ",
         sample="Container start error: APIError(HTTPError('429 Client Error: Too Many Requests for url: http+docker://localhost/v1.51/images/create?tag=ab&fromImage=namanjain12%2Fpandas_final'))",
         explain="the registry's pull limit for this address is used up; load the images before the job",
+        remedy=LOG_IN,
         versions="docker, podman",
     ),
     Signature(
@@ -71,6 +74,7 @@ SIGNATURES = (
         versions="podman, docker, kubernetes",
     ),
     Signature(
+        remedy=LOG_IN,
         pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|(?:docker|registry|/v2/).{0,300}429 Too Many Requests",
         sample="Error: initializing source docker://python:3.12: reading manifest 3.12 in docker.io/library/python: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit",
         explain=CAUSE,

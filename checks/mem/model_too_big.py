@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="torch",
     ),
     Signature(
-        pattern=rf"cudaErrorMemoryAllocation|cuda runtime error \(2\) : out of memory|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|(?:HIP|CUDA|Cuda) failure.{{0,8}}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory",
+        pattern=rf"cudaErrorMemoryAllocation|cuda runtime error \(2\) : out of memory|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory",
         sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         explain=CAUSE,
         remedy=SMALLER,

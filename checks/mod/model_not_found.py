@@ -31,6 +31,7 @@ from skyrl_train.config.models import is_hub_id
 SPELLING = "Compare the name with https://huggingface.co/ORG/NAME. A directory needs a leading `/` or `./` and must exist on the node that reads it. Nodes without network: `hf download ORG/NAME` on {slurm:the login node|a machine with network}, and the same `HF_HOME` in the job."
 FETCH = "Download it on a node with network (`hf download ORG/NAME`), with the same `HF_HOME` as the job, and set `HF_HUB_OFFLINE=1` in the job."
 COPY = "Copy or download the whole directory again: config.json, tokenizer files and all files that model.safetensors.index.json names."
+WEIGHTS = "List the path of the line on this node, as this user and in this container (`ls -l PATH`). Correct the path, download the weights there (`hf download ORG/NAME`), or mount the directory. What lay in `/tmp`, `/dev/shm` or a node's own disk is only on that node, and gone after a restart."
 CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"
 INCOMPLETE = "the model's directory is incomplete or not at the configured path"
 
@@ -103,6 +104,15 @@ SIGNATURES = (
         explain=INCOMPLETE,
         remedy=COPY,
         versions="transformers, safetensors",
+    ),
+    Signature(
+        pattern=r"\b(?:FileNotFoundError|OSError): (?:\[Errno 2\] )?(?:No such file or directory|Unable to (?:synchronously )?open file [^\n]{0,80}No such file or directory|File not found)[^\n]{0,40}['\"](?P<file>[^'\"\n]{1,300}\.(?:pth|safetensors|gguf))['\"]|\bNo such file or directory: ['\"](?P<bin>[^'\"\n]{0,300}pytorch_model[\w.-]{0,40}\.bin)['\"]|\bfailed to open GGUF file '(?P<gguf>[^'\n]{1,300})'",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/dev/shm/rwkv7-1.5b.pth'",
+        unless=r"global_step_|(?i:checkpoint|resum|optim|rng_state|scheduler)",
+        explain="a file with the weights of the model does not exist where this process looks for it",
+        remedy=WEIGHTS,
+        versions="torch, safetensors, llama.cpp",
+        last_resort=True,
     ),
 )
 

@@ -31,14 +31,25 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.store import PodmanStore
 
+NO_CONMON = "could not find any running process"
+LISTED = "Podman lists containers as running whose processes are gone: the node restarted, or their job or service was killed"
+RESET = "`podman system migrate`, as the user of these containers, marks them as stopped. It stops EVERY container of this user, so run it when none is needed. A container that stays in the state `stopping`: `podman rm -f NAME`. If it comes back after each restart, `podman info --format '{{.Store.RunRoot}}'` is not on a tmpfs: set `runroot` in `~/.config/containers/storage.conf` to a directory below `$XDG_RUNTIME_DIR`, which a restart empties."
 CAUSE = "Podman's pause process was killed with an earlier job, but its pid file remains"
 
 MIGRATE = "`podman system migrate` creates a new pause process. It stops EVERY container of this user, so run it when none is needed. If it fails in the same way, delete `$XDG_RUNTIME_DIR/libpod/tmp/pause.pid` first."
 
 SIGNATURES = (
     Signature(
-        pattern=r"invalid internal status, (?:try resetting|unable to create)",
+        pattern=rf"(?:invalid internal stat(?:us|e)\b[^\n]{{0,200}})?{NO_CONMON}: no such process",
         sample='level=error msg="invalid internal status, try resetting the pause process with \\"/usr/bin/podman system migrate\\": could not find any running process: no such process"',
+        explain=LISTED,
+        remedy=RESET,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"invalid internal status, (?:try resetting|unable to create)",
+        unless=NO_CONMON,
+        sample='level=error msg="invalid internal status, try resetting the pause process with \\"/usr/bin/podman system migrate\\": cannot join mount namespace: no such process"',
         explain=CAUSE,
         remedy=MIGRATE,
         versions="podman",
@@ -58,8 +69,8 @@ SIGNATURES = (
         versions="podman <= 4.1",
     ),
     Signature(
-        pattern=r"could not find any running process: no such process|open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
-        sample="Error: invalid internal state: could not find any running process: no such process",
+        pattern=r"open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
+        sample="Error: unable to create a new pause process: open /run/user/1000/libpod/tmp/pause.pid: permission denied",
         explain=CAUSE,
         remedy=MIGRATE,
         versions="podman 4, 5",

@@ -155,6 +155,15 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\b(?:C(?:uda|UDA)|HIP) failure (?:\d{1,5} )?'out of memory'|\bNCCL WARN (?:Failed to (?:CUDA|Cuda) (?:host )?(?:calloc|malloc|alloc)|Cuda (?:calloc|malloc) failed)\b",
+        sample="Cuda failure 2 'out of memory'",
+        explain="NCCL found no free GPU memory for its buffers when the ranks joined",
+        remedy="`nvidia-smi` on that node shows who holds the memory: another process or an earlier run (end it), all ranks on GPU 0 (`torch.cuda.set_device(local_rank)` before the process group is made), or the model that was loaded before. Leave some GiB free: lower `{key:rollout.gpu_memory_utilization}`.",
+        keys=("rollout.gpu_memory_utilization",),
+        versions="nccl, rccl",
+        refines=("MEM001",),
+    ),
+    Signature(
         pattern=r"\bNCCL WARN (?:Bootstrap : no socket interface found|NET/Socket : (?:no|No usable listening) interface found|NET/IB : No IP interface found)",
         sample="gpu07:3211:3377 [0] bootstrap.cc:107 NCCL WARN Bootstrap : no socket interface found",
         explain="NCCL found no network interface that it may use",

@@ -32,10 +32,11 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\[Rank (?P<rank>\d{1,5})\] Watchdog caught collective operati(?:on timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\))?|\b|$)",
+        pattern=r"\[Rank (?P<rank>\d{1,5})\] Watchdog caught collective operati(?:on timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\)(?: ran for (?P<ran>\d{1,12}) milliseconds)?)?|\b|$)",
         sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600013 milliseconds before timing out.",
-        explain="rank {rank} waited {limit} ms for another rank in {op} number {seq}: that rank died, hangs or took another path",
-        remedy=FIND,
+        explain="rank {rank} waited {ran} ms (limit {limit} ms) for another rank in {op} number {seq}: that rank died, hangs or took another path",
+        remedy=f"{FIND} Waited much longer than the limit: the processes were stopped, or a CUDA call hung; look at `dmesg` of the nodes (Xid){{slurm: and for a suspended job (`sacct -j JOB -o State`)|}}.",
+        unless_above=r"\bA worker died or was killed while executing a task\b",  # the others wait for that worker
         versions="torch",
         last_resort=True,
     ),

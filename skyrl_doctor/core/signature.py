@@ -25,6 +25,7 @@ class Signature:
     unless_above  no match where this pattern stands a few lines above, as in the frames of the traceback
     at_least  counts as a cause only when seen that often
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
+    gravity   of several causes with one id, the gravest is shown, else the first
     refines   entries that the same lines show less exactly
     last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
     passing   a last resort after which programs often go on: it explains no unknown exception, wherever that is
@@ -47,6 +48,7 @@ class Signature:
     unless_above: str = ""
     at_least: int = 1
     fatal: bool = True
+    gravity: int = 0
     refines: tuple[str, ...] = ()
     last_resort: bool = False
     passing: bool = False

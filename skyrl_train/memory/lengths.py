@@ -14,17 +14,25 @@ class Lengths(NamedTuple):
     p50: int
     p99: int
 
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the logarithm."""
+        return math.log(self.p99 / self.p50) / AT_P99
+
+    @property
+    def mean(self) -> float:
+        """Above the median, since lengths are skewed: they are taken as log-normal."""
+        return self.p50 * math.exp(self.spread**2 / 2)
+
     def of(self, sequences: int, replies: int = 1) -> int:
         """The 99th percentile of the tokens of a full micro batch, which holds so many replies to each prompt.
 
-        Lengths are skewed, so their mean is above their median: they and their sum are taken as log-normal, with the mean
-        and the variance of the sum (Fenton and Wilkinson). Replies to one prompt count as equally long: in published logs
-        of verl the ranks' tokens differ by as much (test_published_batches.py).
+        The sum is taken as log-normal too, with the mean and the variance of the sum (Fenton and Wilkinson). Replies to one
+        prompt count as equally long: in published logs of verl the ranks' tokens differ by as much
+        (test_published_batches.py).
         """
-        spread = math.log(self.p99 / self.p50) / AT_P99
-        mean = self.p50 * math.exp(spread**2 / 2)
-        of_sum = math.log1p(math.expm1(spread**2) / -(-sequences // replies))
-        return round(sequences * mean * math.exp(AT_P99 * math.sqrt(of_sum) - of_sum / 2))
+        of_sum = math.log1p(math.expm1(self.spread**2) / -(-sequences // replies))
+        return round(sequences * self.mean * math.exp(AT_P99 * math.sqrt(of_sum) - of_sum / 2))
 
 
 def together(prompt: Lengths, reply: Lengths) -> Lengths:

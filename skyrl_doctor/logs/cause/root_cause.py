@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
-from skyrl_doctor.logs.cause.ranks import describe_ranks
+from skyrl_doctor.logs.cause.ranks import describe_gpus, describe_ranks
 from skyrl_doctor.logs.cause.runs import EarlierRun, judge_earlier_runs
 from skyrl_doctor.logs.cause.stopped import Stopped, find_stopped
 from skyrl_doctor.logs.cause.timeline import Placed
@@ -119,7 +119,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         if hit is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
-    root = next(iter(fatal or last_resorts or ordered), None)
+    root = _gravest(fatal or last_resorts or ordered)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     if root is not None:
         found = dataclasses.replace(found, ranks=_ranks(root, hits))
@@ -128,8 +128,18 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
 
 
+def _gravest(hits: Sequence[Hit]) -> Hit | None:
+    """The first hit, or a graver one of the same failure."""
+    if not hits:
+        return None
+    name = hits[0].failure.name
+    return max((hit for hit in hits if hit.failure.name == name), key=lambda hit: hit.failure.signature.gravity)
+
+
 def _ranks(root: Hit, hits: Sequence[Hit]) -> str:
     """The ranks that kept the others waiting: by the root cause's own lines, or by the time-outs that follow from it."""
+    if gpus := describe_gpus(root, hits):
+        return gpus
     others = {hit.failure: hit for hit in hits if hit.failure != root.failure}
     return next(filter(None, (describe_ranks(hit, hits) for hit in (root, *others.values()))), "")
 

@@ -52,7 +52,7 @@ RAY = """
 import os, threading
 os.environ["RAY_raylet_start_wait_time_s"] = "240"
 import ray
-ray.init(num_cpus=2, include_dashboard=False)
+ray.init("local", num_cpus=2, include_dashboard=False)  # not one that another lane has started
 @ray.remote
 class Rollout:
     def ping(self):

@@ -64,3 +64,41 @@ def test_openblas_is_given_fewer_threads_first() -> None:
         "no further thread or process was allowed",
         "`OMP_NUM_THREADS=1` and `OPENBLAS_NUM_THREADS=1` start fewer threads. If the next line shows a current limit below max: `ulimit -S -u $(ulimit -H -u)`. In a container the limit is of its own (`--pids-limit`, Kubernetes: podPidsLimit).",
     )
+
+
+@pytest.mark.parametrize(
+    ("rest", "cause"),
+    [
+        (
+            "GPU 0 has a total capacity of 23.69 GiB of which 1.30 GiB is free. Process 31742 has 22.10 GiB memory in use. Including non-PyTorch memory, this process has 260.00 MiB memory in use.",
+            "another process (pid 31742) holds 22.10 GiB of the 23.69 GiB of this GPU",
+        ),
+        (
+            "GPU 1 has a total capacity of 79.10 GiB of which 1.30 GiB is free. Including non-PyTorch memory, this process has 6.60 GiB memory in use. Process 31742 has 70.10 GiB memory in use.",
+            "another process (pid 31742) holds 70.10 GiB of the 79.10 GiB of this GPU",
+        ),
+    ],
+)
+def test_out_of_memory_names_the_other_process(rest: str, cause: str) -> None:
+    assert judged(f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.45 GiB. {rest}") == (
+        "GPU003",
+        cause,
+        "`nvidia-smi` names the process. End it if it is yours (`kill PID`), such as one that an earlier run left. If it is another user's, use another GPU (`CUDA_VISIBLE_DEVICES`) or another node. If it belongs to this run (a model server on the same GPU), give that server a smaller share of the memory.",
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "accelerate: command not found",
+        "zsh: command not found: accelerate",
+        "env: ‘torchrun’: No such file or directory",
+        "/bin/sh: 1: deepspeed: not found",
+    ],
+)
+def test_a_launcher_that_is_not_installed_is_named_behind_other_errors(line: str) -> None:
+    name, cause, _ = judged("python3: can't open file 'a.py': [Errno 2] No such file or directory", line)
+    assert (name, cause) == (
+        "ENV023",
+        "the program that starts the training is not installed in the environment of this shell",
+    )

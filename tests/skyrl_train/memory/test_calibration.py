@@ -25,8 +25,8 @@ def test_peaks_are_predicted_within_what_is_promised() -> None:
 def test_they_are_predicted_as_well_as_they_were() -> None:
     """Far inside the promise: what moves these figures has changed the model, and not by a rounding."""
     figures = summary(POINTS)
-    assert figures["allocated_worst"] <= 0.025  # a dynamic batch of mixed lengths, which is taken as full
-    assert (figures["reserved_median"], figures["reserved_worst"]) <= (0.03, 0.15)
+    assert figures["allocated_worst"] <= 0.04  # a mixture of experts
+    assert (figures["reserved_median"], figures["reserved_worst"]) <= (0.035, 0.19)
 
 
 def _on_several_gpus() -> dict[str, float]:
@@ -42,8 +42,17 @@ def test_runs_on_several_gpus_at_full_length() -> None:
 
 def test_runs_on_several_gpus_with_expected_lengths() -> None:
     found = {name: off for name, off in _on_several_gpus().items() if name.endswith("mixed")}
-    assert set(found) == {"2-1.5b-packed-sequence-parallel-mixed", "4-7b-mixed"}
+    assert {"4-7b-mixed", "2-1.5b-gae-mixed", "2-moe-mixed", "2-1.5b-packed-dynamic16384-mixed"} <= set(found)
     assert {name: off for name, off in found.items() if not -0.05 <= off <= 0.10} == {}
+
+
+EXPERTS = ("qwen3-30b-a3b-4-layers",)
+LESS_NEAR = {
+    "values": 0.05,
+    "update_critic": 0.055,  # two GPUs, mixed lengths: three copies of the embedding are missing, below the actor's peak
+}
+ABOVE_BY_DESIGN = ("load", "weight_sync")
+"""With offload. On several GPUs verl moves the actor to the host before it loads the critic. Neither phase is the peak of such a run."""
 
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.id)
@@ -51,9 +60,11 @@ def test_every_phase_is_predicted(point: Point) -> None:
     """A padded micro batch of unequal samples is taken as full, which is too much for the update by design."""
     wrong = {}
     for name, predicted, measured in point.by_phase():
-        near = 0.05 if name.startswith("values") else 0.035
+        phase = name.removesuffix("_1").removesuffix("_2")
+        near = LESS_NEAR.get(phase, 0.035 if point.line["shape"] not in EXPERTS else 0.05)
         ragged = not point.job.remove_padding and not point.job.equal_lengths and name.startswith("update")
-        if not -near * measured <= predicted - measured <= (1 if ragged else near) * measured:
+        offloaded = phase in ABOVE_BY_DESIGN and point.job.param_offload and point.job.n_gpus > 1
+        if not -near * measured <= predicted - measured <= (1 if ragged or offloaded else near) * measured:
             wrong[name] = (predicted, measured)
     assert wrong == {}
 
@@ -76,6 +87,7 @@ def test_vllms_own_figures(line: Mapping[str, Any]) -> None:
         utilization=said["gpu_memory_utilization"],
         max_model_len=said["max_model_len"],
         enforce_eager=said["enforce_eager"],
+        tensor_parallel=line.get("gpus", 1),
     )
     device = Device(line["gpu"]["name"], round(line["gpu"]["total_gib"] * GIB))
     found = engine_of(shape_from_config(line["model"]), rollout, device, said["max_model_len"])

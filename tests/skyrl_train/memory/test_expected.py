@@ -73,6 +73,28 @@ def test_sequences_of_mixed_lengths_fill_a_dynamic_batch() -> None:
     assert job.tokens(1, 8192) == 8192
 
 
+@pytest.mark.parametrize(
+    ("sequences", "tokens"),
+    [
+        (1, 1000),
+        (16, 16000),  # all in one
+        (64, 16000),  # four that are nearly full
+        (66, 13200),  # 66,000 tokens do not go into four: five, as measured on two GPUs
+    ],
+)
+def test_known_lengths_fill_as_few_dynamic_batches_as_hold_them(sequences: int, tokens: int) -> None:
+    job = replace(JOB, mini_batch=sequences, max_tokens=16384, mixed_lengths=True, lengths=Lengths(1000, 1000))
+    assert job.tokens(1, 16384) == tokens
+
+
+def test_where_the_largest_batch_needs_one_more_the_middle_is_expected() -> None:
+    lengths = Lengths(1000, 1500)
+    job = replace(JOB, mini_batch=64, max_tokens=16384, mixed_lengths=True, lengths=lengths)
+    mean, largest = lengths.mean * 64, lengths.of(64)
+    assert (mean // 16384, largest // 16384) == (3, 4)
+    assert job.tokens(1, 16384) == round((mean / 4 + largest / 5) / 2)
+
+
 def test_the_limit_of_tokens_is_that_of_one_gpu() -> None:
     job = replace(JOB, n_gpus=2, sequence_parallel=2, mini_batch=100, max_tokens=8192, mixed_lengths=True)
     assert job.tokens(1, 8192) == 8192

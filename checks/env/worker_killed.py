@@ -1,0 +1,43 @@
+"""A Ray worker or node ended from outside, and no line has the reason.
+
+## What it does
+Finds Ray's reports that a worker died, that its connection closed, or that a node died. They are the cause only if no
+other error of the logs explains the end.
+
+## Why it breaks training
+Ray sees only that the connection of the process closed ("connection error code 2", end of file). Such a process wrote
+no Python exception: the kernel's out-of-memory killer, a crash (SIGSEGV) or `kill` ended it. The run ends with it.
+
+## How to fix
+Look at the node for the killer: `dmesg -T | grep -i -E "killed process|oom|segfault"`. Under Slurm,
+`sacct -j JOB -o JobID,State,ExitCode,MaxRSS,ReqMem` shows OUT_OF_MEMORY or a MaxRSS near the request. The worker's own
+log is in `/tmp/ray/session_latest/logs/worker-*PID*.err`, a node's in `raylet.out`.
+
+## Example
+    A worker died or was killed while executing a task by an unexpected system error.
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+LOOK = "Look at the node: `dmesg -T | grep -i -E 'killed process|oom|segfault'`. {slurm:`sacct -j JOB -o JobID,State,ExitCode,MaxRSS,ReqMem` shows whether the memory of the job was used up. |}The worker's own log is in `/tmp/ray/session_latest/logs/` (`worker-*PID*.err`, `python-core-worker-*PID*.log`). Out of memory: request more, or run fewer workers on the node."
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bA worker died or was killed while executing a task by an unexpected system error\. To troubleshoot\b|\bWorker unexpectedly exits with a connection error code 2\b",
+        sample="(raylet) A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker.",
+        explain="a Ray worker was ended without an exception: most often the host's out-of-memory killer or a crash, sometimes a kill from outside",
+        remedy=LOOK,
+        versions="ray",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bThe node (?:with node id: |\w{8,80}\b)[^\n]{0,300}\b(?:has been marked dead|died)\b",
+        sample="The node with node id: 4a1f3c and address: 10.0.0.7 and node name: 10.0.0.7 has been marked dead because the detector has missed too many heartbeats from it.",
+        explain="Ray lost a node: it restarted, its Ray processes were killed (most often out of memory), or the network to it failed",
+        remedy="On that node: `dmesg -T | grep -i -E 'killed process|oom'`, `uptime`, and `raylet.out` and `gcs_server.out` in `/tmp/ray/session_latest/logs/`. {slurm:`sacct -j JOB -o JobID,State,NodeList,MaxRSS` shows NODE_FAIL or OUT_OF_MEMORY.|}",
+        versions="ray",
+        last_resort=True,
+        passing=True,
+    ),
+)
