@@ -51,7 +51,7 @@ SYMPTOMS: Mapping[str, tuple[str, ...]] = {
     "ENV021": ("flash attention not installed, flash-attn",),
     "ENV022": ("no module named, import error, ImportError, ModuleNotFoundError, package not installed",),
     "ENV023": ("command not found",),
-    "TRN009": ("NCCL error, InfiniBand", "address already in use, port in use, connection refused"),
+    "TRN009": ("NCCL error, InfiniBand", "connection refused"),
     "TRN010": ("cuda:0 and cpu", "expected all tensors on the same device"),
     "TRN020": ("flash attention not installed, flash-attn",),
     "TRN021": ("old weights, policy not updated",),

@@ -30,7 +30,7 @@ MEANINGS = {
     Component.OPTIMIZER_WORK: "copies that Adam makes while it updates",
     Component.ADAPTERS: "the small trained matrices",
     Component.REFERENCE: "the frozen model of the KL term",
-    Component.OTHER: "the critic while the actor works, or the actor while the critic does",
+    Component.OTHER: "kept on the GPU meanwhile",
     Component.CHECKPOINTS: "the input of each layer, kept to compute the layer again",
     Component.ACTIVATIONS: "results inside of one layer, for the backward pass",
     Component.LOGITS: "a score for each word of the vocabulary at each token",

@@ -77,6 +77,7 @@ def estimate(
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
     usual = job if known is None else known.job(job)
+    starts = not (found if likely is None else likely).problems
     packs_unknown = job.framework == PRIME_RL and not job.val_only and (known is None or known.prompt is None)
     return GpuBudget(
         model=model.name,
@@ -88,8 +89,8 @@ def estimate(
         lengths="" if known is None else known.summary,
         replies_known=known is not None and known.reply is not None,
         host=host_memory(model.shape, usual),
-        time_needs_lengths=packs_unknown and device.name in SPEEDS,
-        seconds=None if packs_unknown else step_time(model.shape, usual, found.engine, device),
+        time_needs_lengths=starts and packs_unknown and device.name in SPEEDS,
+        seconds=None if packs_unknown or not starts else step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )

@@ -7,10 +7,12 @@ from typing import Any
 from skyrl_doctor.budget.bars import SCREEN, draw_bars
 from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
+from skyrl_doctor.budget.question import PRIME_RL
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution, StepTime, gib
+from skyrl_train.memory import Budget, Change, Component, Needed, PhaseBudget, Solution, StepTime, gib, needed_gpus
+from skyrl_train.memory.more_gpus import MOST_GPUS
 from skyrl_train.memory.solve import EVERY
 
 HEAD = "peak in GiB"
@@ -61,10 +63,13 @@ def _lines(
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
     yield from _beside_the_gpu(memory)
-    changes = best_changes(memory, plan)
+    if (needed := _needed(memory)) is not None:
+        yield _enough(plan, memory, needed)
+    changes = _useful_changes(memory, plan)
     if changes:
+        enough = memory.likely.fits or any(change.budget.fits for change in changes)
         yield ""
-        yield "changes that help most:"
+        yield f"changes that help most{'' if enough else ', but none of them is enough'}:"
         yield from (f"  {line}" for change in changes for line in _change(plan, change, fits_now=memory.budget.fits))
     if solved is not None:
         yield ""
@@ -105,14 +110,37 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "gain_gib": round(gib(change.gain), 3),
             "fits": change.budget.fits,
         }
-        for change in best_changes(memory, plan)
+        for change in _useful_changes(memory, plan)
     ]
+    if (needed := _needed(memory)) is not None:
+        result["needed"] = needed._asdict()
     if solved is not None:
         worst, expected = solved.worst, solved.expected
         result["solve"] = {"key": worst.key, "value": worst.value, "limited_by": worst.limited}
         if expected is not None:
             result["solve"]["expected_value"] = expected.value
     return result
+
+
+def _useful_changes(memory: GpuBudget, plan: Plan) -> tuple[Change, ...]:
+    """The changes that help most; none for a run that fits even at the upper end of its range."""
+    now = memory.budget
+    return () if not now.problems and now.band[1] <= memory.limit else best_changes(memory, plan)
+
+
+def _needed(memory: GpuBudget) -> Needed | None:
+    """The GPUs with which the run fits, if it cannot start as it is."""
+    return needed_gpus(memory.shape, memory.job, memory.budget.device) if memory.likely.problems else None
+
+
+def _enough(plan: Plan, memory: GpuBudget, needed: Needed) -> str:
+    """The GPUs that are enough, in the framework's own key."""
+    if needed.gpus is None:
+        return f"enough:  no number of GPUs up to {MOST_GPUS}, with the other settings as they are"
+    parts = [f"{needed.gpus} GPUs"] if needed.gpus != memory.job.n_gpus else []
+    if memory.job.rollout is None or needed.tensor_parallel != memory.job.rollout.tensor_parallel:
+        parts.append(f"{plan.name('rollout.tensor_parallel_size')} = {needed.tensor_parallel}")
+    return f"enough:  {' and '.join(parts)}, with the other settings as they are"
 
 
 def _seconds(seconds: StepTime) -> dict[str, float]:
@@ -183,12 +211,14 @@ def _fit(memory: GpuBudget, budget: Budget, name: str) -> Iterator[str]:
         yield "fits:    no"
         yield from (f"         {problem}" for problem in budget.problems)
     elif room < 0:
-        unsure = ", but the lower end of the range fits" if low <= memory.limit else ""
-        yield f"fits:    no, {in_gib(-room)} too much{unsure}"
+        if low <= memory.limit:
+            yield f"fits:    perhaps not: {in_gib(-room)} too much, within the {budget.spread:.0%} error of the estimate"
+        else:
+            yield f"fits:    no, {in_gib(-room)} too much"
     else:
         if high > memory.limit:
-            share = high / budget.peak.total - 1
-            yield f"fits:    probably, with {in_gib(room)} to spare, but the estimate may be {share:.0%} too low; then it does not fit"
+            error = in_gib(high - budget.peak.total)
+            yield f"fits:    probably, with {in_gib(room)} to spare; the estimate may be off by {error}"
         else:
             yield f"fits:    yes, with {in_gib(room)} to spare"
 
@@ -260,5 +290,6 @@ def _context_for(memory: GpuBudget, solution: Solution) -> str:
     rollout = memory.job.rollout
     if solution.key != "response_length" or not isinstance(solution.value, int) or rollout is None:
         return ""
-    longest = memory.job.prompt_length + solution.value
+    job = memory.job
+    longest = job.prompt_length + (job.response_length if job.framework == PRIME_RL else solution.value)
     return f"; set max_model_len to {longest} too" if longest > (rollout.max_model_len or longest) else ""

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from skyrl_doctor.cli.options import add_examination, add_nodes, add_report
+from skyrl_doctor.cli.options import add_examination, add_nodes, add_report, add_structure_only
 from skyrl_doctor.core.errors import UsageError
 from skyrl_train.contracts.screen import print_note
 
@@ -28,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_examination(parser)
     add_nodes(parser)
     add_report(parser)
+    add_structure_only(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="start the command even if a check is unknown")
     parser.add_argument(
         "--job-dir", metavar="DIR", help="write verdict.json into this directory (default: $SKYRL_JOB_DIR)"
@@ -47,6 +48,10 @@ def run(args: argparse.Namespace) -> int:
     if job_dir and args.bundle is not None:
         raise UsageError(
             "--from examines a recording, but a verdict must be about this machine; use --from without a job directory"
+        )
+    if job_dir and args.structure_only:
+        raise UsageError(
+            "--structure-only does not examine this machine, but a verdict must be about it; use it without a job directory"
         )
     report = examine(args)
     with contextlib.redirect_stdout(sys.stderr):
@@ -73,7 +78,7 @@ def _gpu_checks_left_out(args: argparse.Namespace, report: "Report") -> int:
     from skyrl_doctor.core.model import Role, Status
     from skyrl_doctor.core.registry import discover
 
-    is_guess = args.role == "auto" and args.bundle is None and Role.GPU not in report.roles
+    is_guess = args.role == "auto" and args.bundle is None and not args.structure_only and Role.GPU not in report.roles
     if not is_guess or not args.targets or os.path.basename(args.rest[0]) in ELSEWHERE:
         return 0
     gpu_only = {check.id for check in discover().checks if check.roles == {Role.GPU}}

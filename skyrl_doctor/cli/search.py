@@ -11,6 +11,8 @@ from typing import Any
 from skyrl_doctor.core.record import record
 from skyrl_doctor.symptoms import SYMPTOMS
 
+APART = "no failure is about this; pages that have these words are below"
+_SENTENCE = re.compile(r"(?<=[.:!?])\s")
 _WORD = re.compile(r"[\w.:/+'-]*\w")
 _SAME = {
     "oom": ("oom", "out of memory", "outofmemory", "memory too small", "too little memory", "not fit on the GPU"),
@@ -175,8 +177,16 @@ def find(known: Sequence[dict[str, Any]], words: Sequence[str], *, only_named: b
     scored = [(tuple(text.score(word) for word in asked), row) for text, row in zip(texts, known, strict=True)]
     complete = [one for one in scored if all(one[0])]
     named = [one for one in complete if all(score >= _SUMMARY for score in one[0])]
-    if found := (named if only_named else None) or complete:
-        return Hits(rows=_ranked((sum(scores), row) for scores, row in found))
+    if named and only_named:
+        return Hits(rows=_ranked((sum(scores), row) for scores, row in named))
+    if complete:
+        every = _ranked((sum(scores), row) for scores, row in complete)
+        together = {row["id"] for text, row in zip(texts, known, strict=True) if _in_one_line(asked, text)}
+        about = tuple(row for row in every if row["id"] in together)
+        if not only_named or len(asked) == 1:
+            return Hits(rows=every)
+        in_name = any(score >= _NAME for scores, _ in complete for score in scores)
+        return Hits(rows=about or every, note="" if about or in_name else APART)
     missing = [word for place, word in enumerate(asked) if not any(scores[place] for scores, _ in scored)]
     corrected = _corrected(missing, texts)
     if corrected:
@@ -185,6 +195,12 @@ def find(known: Sequence[dict[str, Any]], words: Sequence[str], *, only_named: b
         return Hits(rows=again.rows, note="; ".join(filter(None, (f"read {read}", again.note))))
     rows = _nearest(asked, scored)
     return Hits(rows=rows, note="no failure has all of these words; the nearest are below" if rows else "")
+
+
+def _in_one_line(asked: Sequence[str], text: Searchable) -> bool:
+    """Whether a sentence or a log line has all the words. A long page also has words that are not about one thing."""
+    parts = [*_SENTENCE.split(" ".join(text.page.split())), *text.lines.split("\n")]
+    return any(all(_pattern(word).search(part) for word in asked) for part in parts)
 
 
 def _telling(text: str) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from skyrl_train.memory.host import Host, host_memory
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.lengths import Lengths, lengths_from
+from skyrl_train.memory.more_gpus import Needed, needed_gpus
 from skyrl_train.memory.prime_job import job_from_prime
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.solve import KNOBS, Solution, solve
@@ -61,6 +62,7 @@ __all__ = [
     "Lengths",
     "MemoryModelError",
     "ModelShape",
+    "Needed",
     "Phase",
     "PhaseBudget",
     "Rollout",
@@ -81,6 +83,7 @@ __all__ = [
     "job_from_verl",
     "known_config",
     "lengths_from",
+    "needed_gpus",
     "shape_from_config",
     "sizes_of",
     "solve",

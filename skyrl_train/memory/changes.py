@@ -25,6 +25,8 @@ PRIME = {
     SHARE: ("inference.gpu_memory_utilization",),
 }
 
+OTHERWISE = frozenset({LORA, LENGTH, *PRIME[LORA], *PRIME[LENGTH]})
+
 # Megatron's, in verl. What is missing here has the same key as with FSDP.
 FSDP_TABLE = key_of("actor.param_offload").removesuffix("param_offload")
 MEGATRON_TABLE = "actor_rollout_ref.actor.megatron."
@@ -43,7 +45,10 @@ class Change(NamedTuple):
 
 
 def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tuple[Change, ...]:
-    """The most effective changes, best first. Changes that cause another failure are left out."""
+    """The most effective changes, best first. Changes that cause another failure are left out.
+
+    A change of what is trained is the last, and only given if no other change makes the run fit.
+    """
     now = budget(shape, job, device)
     tried = []
     for summary, settings, changed in _candidates(job):
@@ -54,7 +59,17 @@ def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tupl
         for change in tried
         if change.gain > SMALLEST_GAIN * device.total and len(change.budget.problems) <= len(now.problems)
     ]
-    return tuple(sorted(useful, key=lambda change: -change.gain)[:count])
+    found = sorted(useful, key=lambda change: -change.gain)
+    same = [change for change in found if not _trains_otherwise(change)]
+    other = [change for change in found if _trains_otherwise(change)]
+    if any(change.budget.fits for change in same):
+        return tuple(same[:count])
+    return (*same[: max(count - 1, count - len(other))], *other)[:count]
+
+
+def _trains_otherwise(change: Change) -> bool:
+    """Whether the trained model would be another one: adapters in place of all weights, or shorter replies."""
+    return any(key in OTHERWISE for key, _ in change.settings)
 
 
 def _candidates(job: Job) -> Iterator[Candidate]:

@@ -137,4 +137,5 @@ def _words(name: str) -> str:
     plain = [word for word in words if word not in _BOARD and not word.startswith("SXM")]
     if "NVL" in words and "H100" in words:  # 94 GB, another card
         plain.append("NVL")
-    return "-".join(plain)
+    name = "-".join(plain)
+    return next((known for known in GPUS if known.replace("-", "") == name), name)  # RTX4090

@@ -12,6 +12,7 @@ from skyrl_train.memory.shape import ModelShape
 
 FARTHEST = 1_048_576  # tokens, if the model has no limit of positions
 STEP = 0.01  # of gpu_memory_utilization
+PRIME = "prime-rl"
 EVERY = "every value up to 1024 fits"
 
 
@@ -53,6 +54,8 @@ def _micro_batch(job: Job, value: int) -> Job:
 
 
 def _response(job: Job, value: int) -> Job:
+    if job.framework == PRIME:  # one length for prompt and response together
+        return replace(job, prompt_length=_cut_at(job) - value, response_length=value, sequence_length=None)
     return replace(job, response_length=value, sequence_length=None)
 
 
@@ -64,8 +67,25 @@ def _share(job: Job, value: int) -> Job:
     return replace(job, rollout=replace(_rollout(job), utilization=round(value * STEP, 2)))
 
 
+def _cut_at(job: Job) -> int:
+    """The tokens of prompt and response together that prime-rl trains on; it cuts the rest."""
+    return job.prompt_length + job.response_length
+
+
+def _of_prime(job: Job) -> _Largest:
+    limit = _cut_at(job)
+    return _Largest(limit, f"training cuts prompt + response at seq_len = {limit}")
+
+
+def _longest_context(shape: ModelShape, job: Job) -> _Largest:
+    return min(_context(shape), _of_prime(job)) if job.framework == PRIME else _context(shape)
+
+
 def _longest_response(shape: ModelShape, job: Job) -> _Largest:
     """Limited by the model's context, by max_model_len, and by dynamic micro batches, which hold whole sequences."""
+    if job.framework == PRIME:
+        most = _longest_context(shape, job)
+        return _Largest(max(1, min(most.value, _cut_at(job) - 1)), most.why)  # a prompt has a token
     limits = [_context(shape)]
     if job.rollout is not None and job.rollout.max_model_len is not None:
         limits.append(
@@ -96,7 +116,7 @@ def _samples(job: Job) -> _Largest:
 KNOBS = {
     "micro_batch": _Knob(_micro_batch, lambda _, job: _samples(job), divides=True),
     "response_length": _Knob(_response, _longest_response),
-    "max_model_len": _Knob(_model_len, lambda shape, _: _context(shape)),  # FIX(MEM005)
+    "max_model_len": _Knob(_model_len, _longest_context),  # FIX(MEM005)
     "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: _Largest(1024, EVERY)),
     "gpu_memory_utilization": _Knob(_share, lambda *_: _Largest(99, ""), lambda value: round(value * STEP, 2)),
 }

@@ -37,7 +37,7 @@ def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: p
     status, out, _ = budget(capsys, MIG20, "--gpu-memory", "9GiB")
     assert status == 1
     assert "fits:    no, " in out
-    assert "changes that help most:" in out
+    assert "changes that help most, but none of them is enough:" in out
     assert "model.lora_rank = 32" in out
 
 

@@ -1,5 +1,6 @@
 """Answers of the command to incomplete questions and near a limit."""
 
+import json
 import re
 from pathlib import Path
 
@@ -58,6 +59,31 @@ def test_an_estimate_near_the_limit_is_no_promise(capsys: pytest.CaptureFixture[
     said = " ".join(out.split())
     assert status == 0
     assert re.search(
-        r" fits: probably, with 0\.[0-9] GiB to spare, but the estimate may be 5% too low; then it does not fit host: ",
+        r" fits: probably, with 0\.[0-9] GiB to spare; the estimate may be off by 0\.[0-9] GiB host: ",
         said,
     )
+
+
+LARGE = ("--model", "meta-llama/Llama-3.3-70B-Instruct", "--gpu", "H100")
+
+
+def test_what_cannot_start_has_no_time_and_names_the_gpus_that_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a KV cache the time of a step was 2744 min."""
+    status, out, _ = budget(capsys, *LARGE)
+    assert status == 1
+    assert "time:" not in out
+    assert [" ".join(line.split()) for line in out.split("host:")[1].splitlines()[2:]] == [
+        "enough: 32 GPUs and actor_rollout_ref.rollout.tensor_model_parallel_size = 4,",
+        "with the other settings as they are",
+        "",
+        "changes that help most, but none of them is enough:",
+        "- keep Adam's states on the host between updates: saves 66.0 GiB",
+        "actor_rollout_ref.actor.fsdp_config.optimizer_offload = true",
+    ]
+    data = json.loads(budget(capsys, *LARGE, "--format", "json")[1])
+    assert (data["needed"], data["step_seconds"]) == ({"gpus": 32, "tensor_parallel": 4}, None)
+
+
+def test_a_run_that_fits_gets_no_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = budget(capsys, "--model", "Qwen/Qwen2.5-0.5B-Instruct", "--gpu", "H100")
+    assert (status, "fits:    yes" in out, "changes that help" in out) == (0, True, False)

@@ -57,6 +57,20 @@ def test_without_a_gpu_a_training_is_not_started(job: Mapping[str, str]) -> None
     )
 
 
+def test_a_configuration_alone_can_be_gated_on_a_laptop(tmp_path: Path) -> None:
+    words = ("--structure-only", str(TARGET), "--", "echo", "ran")
+    done = gate(*words)
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert "this machine was not examined" in " ".join(done.stderr.split())
+    with_verdict = gate("--job-dir", str(tmp_path), *words)
+    assert (with_verdict.returncode, with_verdict.stdout) == (2, "")
+    assert " ".join(with_verdict.stderr.split()) == (
+        "skyrl-doctor gate: --structure-only does not examine this machine, but a verdict must be about it; use it "
+        "without a job directory"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("more", [("--role", "login"), ("--allow-unknown",)])
 def test_who_names_the_role_needs_no_gpu(more: tuple[str, ...]) -> None:
     done = gate(str(TARGET), "--select", "GPU001,ENV016", *more, "--", "echo", "ran")

@@ -114,6 +114,22 @@ def test_words_that_no_failure_has_all_of_lead_to_the_nearest(capsys: pytest.Cap
     )
 
 
+@pytest.mark.parametrize("words", [("no", "such", "partition"), ("gcs", "node", "timeout")])
+def test_pages_that_have_the_words_apart_are_only_the_nearest(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = " ".join(out(capsys, "explain", *words)[:3])
+    assert f"{' '.join(words)!r}: no failure is about this; pages that have these words are below; run" in " ".join(
+        said.split()
+    )
+
+
+def test_a_taken_port_is_not_only_of_nccl(capsys: pytest.CaptureFixture[str]) -> None:
+    """The symptoms of one failure had these words, so that its page was printed for every such error."""
+    for words in (("address", "already", "in", "use"), ("port", "in", "use")):
+        assert "TRN009 collective-failed" not in out(capsys, "explain", *words)
+
+
 def test_a_misspelt_word_is_read_as_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["list", "podmann", "missing"]) == 0
     printed = capsys.readouterr()

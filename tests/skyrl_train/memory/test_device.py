@@ -35,6 +35,7 @@ from skyrl_train.memory import (
         ("gpu:a100_3g.20gb:1", "A100-40GB 3g.20gb", 19.5),
         ("nvidia_h100_80gb_hbm3_3g.40gb", "H100-80GB 3g.40gb", 39.5),
         ("gpu:rtx_4090:2", "RTX-4090", 23.64),
+        ("RTX4090", "RTX-4090", 23.64),
         ("NVIDIA GH200 480GB", "GH200-96GB", 94.5),
     ],
 )

@@ -10,11 +10,13 @@ from skyrl_train.memory import (
     BadJobError,
     Critic,
     Job,
+    Needed,
     Rollout,
     budget,
     changes,
     device_of_size,
     job_from_prime,
+    needed_gpus,
     shape_from_config,
     solve,
 )
@@ -94,6 +96,18 @@ def test_a_context_of_a_model_that_names_none_is_not_promised() -> None:
     assert (found.value < 1_000_000, found.limited) == (True, "the model's context is not known and may be shorter")
 
 
+@pytest.mark.parametrize(("key", "value"), [("response_length", 8191), ("max_model_len", 8192)])
+def test_lengths_of_prime_rl_end_where_it_cuts_samples(key: str, value: int) -> None:
+    """Its trainer packs to seq_len whatever the reply has, so memory alone would allow any reply."""
+    job = replace(JOB, framework="prime-rl", prompt_length=7168, response_length=1024, rollout=Rollout(separate=True))
+    unknown = SHAPE._replace(max_positions=None)
+    found = solve(key, unknown, job, device_of_size("80GiB"))
+    assert (found.value, found.limited) == (value, "training cuts prompt + response at seq_len = 8192")
+    short = SHAPE._replace(max_positions=4096)
+    found = solve(key, short, job, device_of_size("80GiB"))
+    assert (found.value, found.limited) == (4096, "the model's context is 4096 tokens")
+
+
 def test_every_n_fits() -> None:
     found = solve("n", SHAPE, JOB, device_of_size("80GiB"))
     assert (found.value, found.limited) == (1024, EVERY)
@@ -155,3 +169,28 @@ def test_changes_are_said_in_the_frameworks_own_keys() -> None:
     assert keys <= {"trainer.model.ac.freq", "trainer.model.lora.rank", "trainer.model.seq_len"} | {
         *("inference.gpu_memory_utilization", "orchestrator.seq_len")
     }
+
+
+def test_other_training_is_the_last_advice_and_only_where_nothing_else_is_enough() -> None:
+    """LoRA and shorter replies train another model."""
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4)
+    enough = changes(SHAPE, job, DEVICE, count=20)
+    assert any(change.budget.fits for change in enough)
+    assert not {"train only adapters of rank 32", "halve the longest response"} & {one.summary for one in enough}
+    large = shape_from_config(QWEN_15B)
+    short = changes(large, job, DEVICE)
+    assert [change.budget.fits for change in short] == [False, False, False]
+    assert [change.summary for change in short] == [
+        "compute log-probs and entropy in chunks, without the full logits",
+        "halve the micro batches",
+        "train only adapters of rank 32",
+    ]
+
+
+def test_the_gpus_that_are_enough_are_the_least_by_doubling() -> None:
+    shape, job = shape_from_config(QWEN_15B), replace(JOB, rollout=Rollout(utilization=0.15))
+    assert budget(shape, job, DEVICE).problems
+    found = needed_gpus(shape, job, DEVICE)
+    assert found == Needed(gpus=2, tensor_parallel=2)
+    assert needed_gpus(shape, replace(job, framework="prime-rl"), DEVICE) is None
+    assert needed_gpus(shape, job, device_of_size("3GiB")) == Needed(None, None)
