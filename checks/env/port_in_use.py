@@ -5,7 +5,7 @@ Finds the errors of Python, uvicorn, vLLM, torchrun, gRPC, Go and Node.js about 
 
 ## Why it breaks training
 Only one process of a node listens on a port. The other one is mostly an earlier run that still lives, or a second job on
-the same node with the same `MASTER_PORT` or `--port`. A run whose server does not start waits for it, or sends its
+the same node with the same `MASTER_PORT` or `--port`. A run waits for a server that does not start, or sends its
 requests to the server of the other run.
 
 ## How to fix

@@ -32,7 +32,7 @@ from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.store import PodmanStore
 
 NO_CONMON = "could not find any running process"
-LISTED = "Podman lists containers as running whose processes are gone: the node restarted, or their job or service was killed"
+LISTED = "Podman lists containers as running, but their processes are gone: the node restarted, or their job or service was killed"
 RESET = "`podman system migrate`, as the user of these containers, marks them as stopped. It stops EVERY container of this user, so run it when none is needed. A container that stays in the state `stopping`: `podman rm -f NAME`. If it comes back after each restart, `podman info --format '{{.Store.RunRoot}}'` is not on a tmpfs: set `runroot` in `~/.config/containers/storage.conf` to a directory below `$XDG_RUNTIME_DIR`, which a restart empties."
 CAUSE = "Podman's pause process was killed with an earlier job, but its pid file remains"
 
