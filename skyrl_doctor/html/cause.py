@@ -14,7 +14,7 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
 from skyrl_doctor.logs.sentences import explain
-from skyrl_doctor.logs.show import advice, earlier_runs, first_of, stopped_at, without_header
+from skyrl_doctor.logs.show import advice, earlier_runs, first_of, short_place, stopped_at, without_header
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.typed import Fields
 
@@ -101,8 +101,9 @@ def _quoting(cause: Cause, line: Line) -> Cause:
     """The cause with the lines around this one."""
     quoted = line.context or ((line.number, line.text),)
     frame = (f"Raised in {line.frame}.",) if line.frame else ()
+    own = (f"Called from your own code: {line.own}.",) if line.own else ()
     return dataclasses.replace(
-        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame)
+        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame, *own)
     )
 
 
@@ -112,7 +113,10 @@ def _of_unknown(diagnosis: Diagnosis) -> Iterator[str]:
     if raised is not None:
         if raised.package:
             yield f"Raised by {' '.join(filter(None, (raised.package, raised.version)))}."
-        yield f"Search the web for: {search_text(raised)}"
+        if searched := search_text(raised):
+            yield f"Search the web for: {searched}"
+        elif raised.place:
+            yield f"This is your own code: look at {short_place(raised.place)}."
     if similar is not None and similar.count > 1:
         yield f"{similar.count} similar lines in this file, from line {similar.first} to {similar.last}."
 

@@ -80,9 +80,8 @@ def _raised_data(raised: Raised | None, redact: Redact) -> dict[str, str]:
 
 
 def _redacted(raised: Raised, redact: Redact) -> Raised:
-    return Raised(
-        *(_clean(part, redact) for part in (raised.exception, raised.message, raised.package, raised.version))
-    )
+    parts = (raised.exception, raised.message, raised.package, raised.version, raised.place)
+    return Raised(*(_clean(part, redact) for part in parts))
 
 
 def _cluster_data(cluster: Cluster, redact: Redact) -> dict[str, Any]:
@@ -237,6 +236,8 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
             yield f"  raised by {' '.join(filter(None, (raised.package, raised.version)))}"
         if searched := search_text(raised):
             yield f"  search the web for: {searched}"
+        elif raised.place:
+            yield f"  This is your own code: look at {short_place(raised.place)}"
     similar = diagnosis.cluster
     if similar and similar.count > 1:
         template = "" if similar.template == unknown.text else f": {_clean(similar.template, redact)}"
@@ -248,6 +249,13 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
             count = "1 x" if group.cluster.count == 1 else f"{group.cluster.count} lines like"
             yield f"  {count} {_clean(without_header(first_of(group.cluster)), redact)}, first at {place}"
     yield from _consequences(diagnosis, redact, width)
+
+
+def short_place(frame: str) -> str:
+    """A frame in words: its function, its line and its file without the folders."""
+    place, _, function = frame.rpartition(" in ")
+    file, _, line = place.rpartition(":")
+    return f"{function}, line {line} of {file.rpartition('/')[2]}"
 
 
 def first_of(cluster: Cluster) -> str:
@@ -385,6 +393,8 @@ def _quotation(line: Line, redact: Redact, width: int = WIDTH) -> Iterator[str]:
         yield f"{lead}{clean[: most - 1]}…" if cut else f"{lead}{clean}"
     if line.frame:
         yield f"  raised in {_clean(line.frame, redact)}"
+    if line.own:
+        yield f"  called from your own code: {_clean(line.own, redact)}"
 
 
 def _position(line: Line) -> str:
