@@ -22,6 +22,7 @@ from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
+SURVIVED = "The run ended well. This line looks like an error, and the run survived it:"
 MAX_LISTED = 12
 """Entries of one list."""
 _JOB = re.compile(r"(?<=-j )JOB\b")
@@ -153,7 +154,11 @@ def text(
         yield from _survived(diagnosis)
         yield _nothing_found(diagnosis, files, faults)
         if diagnosis.tolerated:
-            yield "The first error line. It announces another try, or the run continued after it:"
+            yield (
+                SURVIVED
+                if diagnosis.done
+                else "The first error line. It announces another try, or the run continued after it:"
+            )
             yield from _quotation(diagnosis.tolerated, redact, width)
         if diagnosis.stopped:
             yield from _stopped(diagnosis.stopped, diagnosis.parts)

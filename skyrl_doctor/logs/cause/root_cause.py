@@ -99,7 +99,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
-        done=done,
+        done=done or _ended_well(scans, suspect),
         stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         parts=frozenset(part for scan in scans for part in scan.parts),
@@ -126,6 +126,12 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     if root is None or root in last_resorts:
         return dataclasses.replace(found, root=root, others=others)
     return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _ended_well(scans: Sequence[Scan], suspect: Line | None) -> Line | None:
+    """The last words that say so, where a failed command of a script was survived and no other error is left."""
+    ended = (scan.ended for scan in reversed(scans) if scan.ended is not None and scan.tolerated is not None)
+    return None if suspect else next(ended, None)
 
 
 def _ranks(root: Hit, hits: Sequence[Hit]) -> str:

@@ -11,7 +11,7 @@ from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.errors import Weight, looks_like_error, weigh
+from skyrl_doctor.logs.match.errors import Weight, is_not_a_number, looks_like_error, weigh
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -56,7 +56,9 @@ def find_unknown(
         by_weight[Weight.LAST_WORDS],
     )
     for lines in levels:
-        left = [line for line in lines if done is None or _is_after_end(line, done, order)]
+        left = [
+            line for line in lines if done is None or _is_after_end(line, done, order) or is_not_a_number(line.text)
+        ]
         if left:
             first = order.sort(left)[0]
             return first, clusters.get(first)
@@ -64,8 +66,15 @@ def find_unknown(
 
 
 def first_tolerated(scans: Iterable[Scan], order: Order) -> Line | None:
-    """The first unmatched error that ended nothing."""
-    return next(iter(order.sort(scan.tolerated for scan in scans if scan.tolerated)), None)
+    """The first unmatched error that ended nothing: the run came to its end after it, or said that it goes on."""
+    some = list(scans)
+    survived = [line for scan in some for line in (scan.suspect, scan.traceback) if line and _is_alarming(line, scan)]
+    return next(iter(order.sort(line for line in (*(scan.tolerated for scan in some), *survived) if line)), None)
+
+
+def _is_alarming(line: Line, scan: Scan) -> bool:
+    """Whether an error that the run survived is to be shown: words at the end, and teardown, mean nothing then."""
+    return (line is not scan.suspect or scan.weight is not Weight.LAST_WORDS) and not is_teardown(line.text)
 
 
 def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:

@@ -46,21 +46,21 @@ def is_own_file(path: str) -> bool:
     return _OWN_FILE.match(path) is not None and not raising_package(path)
 
 
-def own_frame(above: bytes, process: bytes, text: bytes = b"") -> str:
+def own_frame(above: bytes, process: bytes) -> str:
     """The innermost frame above a line of the process that is in a file of the user."""
-    frames = _frames(above, process, text)
+    frames = _frames(above, process)
     return next((_place(found) for found in frames if is_own_file(found[1].decode("utf-8", "replace"))), "")
 
 
-def raising_file(above: bytes, process: bytes, text: bytes = b"") -> str:
+def raising_file(above: bytes, process: bytes) -> str:
     """The file of the innermost frame above a line of the process, a library's included."""
-    return next((found[1].decode("utf-8", "replace") for found in _frames(above, process, text)), "")
+    return next((found[1].decode("utf-8", "replace") for found in _frames(above, process)), "")
 
 
-def last_frame(above: bytes, process: bytes, text: bytes = b"") -> str:
+def last_frame(above: bytes, process: bytes) -> str:
     """The last frame above a line of the process; one of a library only if there is no other."""
     inner = ""
-    for found in _frames(above, process, text):
+    for found in _frames(above, process):
         frame = _place(found)
         if not _INNER.search(found[1]):
             return frame
@@ -72,8 +72,8 @@ def _place(found: re.Match[bytes]) -> str:
     return f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
 
 
-def _frames(above: bytes, process: bytes, text: bytes) -> Iterator[re.Match[bytes]]:
-    """The frames of the traceback above the line `text`, the innermost first.
+def _frames(above: bytes, process: bytes) -> Iterator[re.Match[bytes]]:
+    """The frames of the traceback above a line, the innermost first.
 
     They belong to the exception below them: a line further down, or of a program such as slurmstepd, has none.
     """

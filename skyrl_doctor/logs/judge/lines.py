@@ -71,7 +71,7 @@ class LineBuilder:
             if not self._below[number].add_block(block, piece.end):
                 self._incomplete.append(number)
         text, above = decode(piece.text), lookback.text(start - _FRAME_BYTES, start)
-        frame, own = last_frame(above, piece.process, piece.text), own_frame(above, piece.process, piece.text)
+        frame, own = last_frame(above, piece.process), own_frame(above, piece.process)
         return Line(
             file=self._file,
             order=self._order,
@@ -79,7 +79,7 @@ class LineBuilder:
             text=text,
             clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
             frame=frame,
-            raiser=raising_file(above, piece.process, piece.text),
+            raiser=raising_file(above, piece.process),
             own="" if own == frame else own,
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
