@@ -10,11 +10,12 @@ from skyrl_doctor.core.registry import find_check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.found_by import page
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.judge.frames import short_place
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
 from skyrl_doctor.logs.sentences import explain
-from skyrl_doctor.logs.show import advice, earlier_runs, first_of, short_place, stopped_at, without_header
+from skyrl_doctor.logs.show import advice, earlier_runs, first_of, stopped_at, without_header
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.typed import Fields
 

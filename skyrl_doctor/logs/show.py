@@ -12,6 +12,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.cause.runs import EarlierRun
 from skyrl_doctor.logs.cause.stopped import Stopped
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.frames import short_place
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import Raised, search_text
@@ -254,13 +255,6 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
             count = "1 x" if group.cluster.count == 1 else f"{group.cluster.count} lines like"
             yield f"  {count} {_clean(without_header(first_of(group.cluster)), redact)}, first at {place}"
     yield from _consequences(diagnosis, redact, width)
-
-
-def short_place(frame: str) -> str:
-    """A frame in words: its function, its line and its file without the folders."""
-    place, _, function = frame.rpartition(" in ")
-    file, _, line = place.rpartition(":")
-    return f"{function}, line {line} of {file.rpartition('/')[2]}"
 
 
 def first_of(cluster: Cluster) -> str:

@@ -94,11 +94,13 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     )
     passed = [hit.line for hit in roots if id(hit) in survived]
     suspect, cluster = find_unknown(scans, order, done, passed, with_tracebacks=not ordered)
+    if suspect is None and not ordered and done is None:
+        suspect = _refused_alone(hits, scans)
     found = Diagnosis(
         root=None,
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
-        tolerated=first_tolerated(scans, order),
+        tolerated=first_tolerated(scans, order, with_survived=suspect is None and not ordered),
         done=done or _ended_well(scans, suspect),
         stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
@@ -126,6 +128,13 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     if root is None or root in last_resorts:
         return dataclasses.replace(found, root=root, others=others)
     return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _refused_alone(hits: Sequence[Hit], scans: Sequence[Scan]) -> Line | None:
+    """The first request that a server refused, if it answered none: too few for a cause, but nothing went well."""
+    answered = {scan.file for scan in scans if scan.answered or scan.steps}
+    refused = (hit.line for hit in hits if hit.failure.signature.request and hit.failure.signature.at_least > 1)
+    return next((line for line in refused if line.file not in answered), None)
 
 
 def _ended_well(scans: Sequence[Scan], suspect: Line | None) -> Line | None:

@@ -65,10 +65,11 @@ def find_unknown(
     return None, None
 
 
-def first_tolerated(scans: Iterable[Scan], order: Order) -> Line | None:
-    """The first unmatched error that ended nothing: the run came to its end after it, or said that it goes on."""
+def first_tolerated(scans: Iterable[Scan], order: Order, *, with_survived: bool) -> Line | None:
+    """The first unmatched error that ended nothing: the run said that it goes on. `with_survived`: or came to its end."""
     some = list(scans)
-    survived = [line for scan in some for line in (scan.suspect, scan.traceback) if line and _is_alarming(line, scan)]
+    ends = [(scan, line) for scan in some for line in (scan.suspect, scan.traceback) if line and with_survived]
+    survived = [line for scan, line in ends if _is_alarming(line, scan)]
     return next(iter(order.sort(line for line in (*(scan.tolerated for scan in some), *survived) if line)), None)
 
 

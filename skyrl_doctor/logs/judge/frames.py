@@ -68,6 +68,13 @@ def last_frame(above: bytes, process: bytes) -> str:
     return inner
 
 
+def short_place(frame: str) -> str:
+    """A frame in words: its function, its line and its file without the folders."""
+    place, _, function = frame.rpartition(" in ")
+    file, _, line = place.rpartition(":")
+    return f"{function}, line {line} of {file.rpartition('/')[2]}"
+
+
 def _place(found: re.Match[bytes]) -> str:
     return f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
 

@@ -118,7 +118,7 @@ class Tally:
         """Keep the text of the steps before it is gone, and count what a model server answered beside refused requests."""
         self._steps.keep_text(lookback)
         if any(hit.failure.signature.request for hit in self.hits.kept):
-            self._answered += block.data.count(ANSWERED)
+            self._answered += block.data.count(ANSWERED) + len(_REPLIED.findall(block.data))
         if self._refused:
             text = block.data if self._replied is not None else lookback.full_text()
             self._replied = (self._replied or 0) + len(_REPLIED.findall(text))
