@@ -11,7 +11,7 @@ from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.errors import Weight, is_not_a_number, looks_like_error, weigh
+from skyrl_doctor.logs.match.errors import Weight, is_device_assert, is_not_a_number, looks_like_error, weigh
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -87,11 +87,13 @@ def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:
             if first.file != scan.file:
                 count = first.cluster.count + cluster.count
                 found[cluster.template] = Group(first.file, dataclasses.replace(first.cluster, count=count))
-    template = " ".join(split(shown.text))
+    template, is_cause = " ".join(split(shown.text)), is_device_assert(shown.text)
     others = (
         group
         for group in found.values()
-        if group.cluster.template != template and not (group.file == shown.file and group.cluster.first == shown.number)
+        if not (is_cause and _DEVICE_REPORT.search(group.cluster.sample))
+        and group.cluster.template != template
+        and not (group.file == shown.file and group.cluster.first == shown.number)
     )
     return tuple(others)[:MAX_GROUPS]
 
@@ -109,6 +111,8 @@ def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
 
 
 _ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
+_DEVICE_REPORT = re.compile(r"\bdevice-side assert triggered\b|^terminate called ")
+"""How the host reports, later and elsewhere, that an assertion of a GPU kernel failed."""
 _HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
 """Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
 

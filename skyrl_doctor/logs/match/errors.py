@@ -162,6 +162,11 @@ def is_quotation(text: str) -> bool:
     return _QUOTES_ERROR.search(text[:_MAX_HEAD]) is not None
 
 
+def is_device_assert(text: str) -> bool:
+    """Whether a line says which assertion of a GPU kernel failed."""
+    return _DEVICE_ASSERT.search(text) is not None
+
+
 def is_not_a_number(text: str) -> bool:
     """Whether a line of figures has a loss that is no number."""
     return _NOT_A_NUMBER.search(text) is not None

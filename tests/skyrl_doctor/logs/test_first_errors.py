@@ -117,6 +117,16 @@ FAILED = {
         "srv  update_slots: all slots are idle\nsrv    send_error: task id = 0, error: request (44496 tokens) exceeds the available context size (32768 tokens), try increasing it\n",
         2,
     ),
+    "llama_cpp_template": (
+        (
+            "main: chat template, example_format: '<|im_start|>system\nhi<|im_end|>\n<|im_start|>assistant\n'\n"
+            "srv  update_slots: all slots are idle\n"
+            "srv    send_error: task id = 0, error: the input is not one of this model\n"
+            + "slot      release: id  0 | task 0 | stop processing\n"
+            * 8
+        ),
+        6,
+    ),
     "julia": (
         "start\nERROR: LoadError: UndefVarError: `panel` not defined\nStacktrace:\n [1] top-level scope\n   @ /own/a.jl:3\n",
         2,
@@ -179,6 +189,11 @@ HEALTHY = {
 def test_the_first_error(name: str) -> None:
     text, number = FAILED[name]
     assert found(text) == number
+
+
+def test_the_report_of_a_device_side_assertion_is_no_other_error() -> None:
+    text, _ = FAILED["device_assert"]
+    assert find_root_cause([scan_chunks("a.log", [text.encode()], installed_patterns())]).groups == ()
 
 
 @pytest.mark.parametrize("name", HEALTHY)
