@@ -113,7 +113,7 @@ SIGNATURES = {
     ),
     "killed": (
         Signature(
-            pattern=r"Exiting due to|^Exited with exit code|\bsrun: error: .{0,80}task.{0,60}: (?!Exited with)[A-Z]\w|Job step aborted|SIGTERM|Terminated\b",
+            pattern=r"Exiting due to|^Exited with exit code|\bsrun: error: .{0,80}task.{0,60}: (?!Exited with)[A-Z]\w|Job step aborted|SIGTERM|Terminated\b(?! at \w{3} \w{3} )",
             sample="srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
             explain="the processes of the job were ended",
             role=Part.CASCADE,

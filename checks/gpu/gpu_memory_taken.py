@@ -43,11 +43,13 @@ OF_TOTAL = r"total capacity of (?P<total>\d{2,3}\.\d\d GiB) of which "
 OURS = r"/(?:vllm|sglang|verl|skyrl_train|openrlhf|ray)/"
 """In the frames of a run whose own servers hold memory of the same GPU."""
 
+HELD = "another process (pid {pid}) holds {held} of the {total} of this GPU"
+
 SIGNATURES = (
     Signature(
         pattern=rf"{OF_TOTAL}(?=[^\n]{{1,300}}\bthis process has {LITTLE} memory in use)[^\n]{{1,300}}?{OTHER}",
         sample="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.45 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.30 GiB is free. Process 31742 has 22.10 GiB memory in use. Including non-PyTorch memory, this process has 260.00 MiB memory in use. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
-        explain="another process (pid {pid}) holds {held} of the {total} of this GPU",
+        explain=HELD,
         remedy=HELD_REMEDY,
         unless_above=OURS,
         refines=("MEM001", "MEM002"),
@@ -56,7 +58,7 @@ SIGNATURES = (
     Signature(
         pattern=rf"{OF_TOTAL}[^\n]{{1,40}}free\. (?:Process \d{{1,8}} has {LITTLE} memory in use\. ){{0,4}}{OTHER}\. (?:Process \d{{1,8}} has [\d.]{{1,8}} [GM]iB memory in use\. ){{0,4}}Of the allocated memory (?:[0-5]\.\d\d GiB|[\d.]{{1,8}} (?:MiB|KiB|bytes)) is allocated by PyTorch, (?:with [^,\n]{{1,80}}, )?and (?:[0-3]\.\d\d GiB|[\d.]{{1,8}} (?:MiB|KiB|bytes)) is reserved",
         sample="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 68.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 50.94 MiB is free. Process 31742 has 21.40 GiB memory in use. Process 41990 has 2.22 GiB memory in use. Of the allocated memory 1.86 GiB is allocated by PyTorch, and 12.30 MiB is reserved by PyTorch but unallocated.",
-        explain="another process (pid {pid}) holds {held} of the {total} of this GPU",
+        explain=HELD,
         remedy=HELD_REMEDY,
         unless=r"free\. Process \d{1,8} has [\d.]{1,8} GiB memory in use\. Of the allocated",  # one process: in a container it is this one
         unless_above=OURS,

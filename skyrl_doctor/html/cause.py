@@ -10,6 +10,7 @@ from skyrl_doctor.core.registry import find_check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.found_by import page
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.judge.frames import short_place
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
@@ -101,8 +102,9 @@ def _quoting(cause: Cause, line: Line) -> Cause:
     """The cause with the lines around this one."""
     quoted = line.context or ((line.number, line.text),)
     frame = (f"Raised in {line.frame}.",) if line.frame else ()
+    own = (f"Called from your own code: {line.own}.",) if line.own else ()
     return dataclasses.replace(
-        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame)
+        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame, *own)
     )
 
 
@@ -112,7 +114,10 @@ def _of_unknown(diagnosis: Diagnosis) -> Iterator[str]:
     if raised is not None:
         if raised.package:
             yield f"Raised by {' '.join(filter(None, (raised.package, raised.version)))}."
-        yield f"Search the web for: {search_text(raised)}"
+        if searched := search_text(raised):
+            yield f"Search the web for: {searched}"
+        elif raised.place:
+            yield f"This is your own code: look at {short_place(raised.place)}."
     if similar is not None and similar.count > 1:
         yield f"{similar.count} similar lines in this file, from line {similar.first} to {similar.last}."
 

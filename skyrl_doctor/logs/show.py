@@ -12,6 +12,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.cause.runs import EarlierRun
 from skyrl_doctor.logs.cause.stopped import Stopped
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.frames import short_place
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import Raised, search_text
@@ -22,6 +23,7 @@ from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
+SURVIVED = "The run ended well. This line looks like an error, and the run survived it:"
 MAX_LISTED = 12
 """Entries of one list."""
 _JOB = re.compile(r"(?<=-j )JOB\b")
@@ -80,9 +82,8 @@ def _raised_data(raised: Raised | None, redact: Redact) -> dict[str, str]:
 
 
 def _redacted(raised: Raised, redact: Redact) -> Raised:
-    return Raised(
-        *(_clean(part, redact) for part in (raised.exception, raised.message, raised.package, raised.version))
-    )
+    parts = (raised.exception, raised.message, raised.package, raised.version, raised.place)
+    return Raised(*(_clean(part, redact) for part in parts))
 
 
 def _cluster_data(cluster: Cluster, redact: Redact) -> dict[str, Any]:
@@ -154,7 +155,11 @@ def text(
         yield from _survived(diagnosis)
         yield _nothing_found(diagnosis, files, faults)
         if diagnosis.tolerated:
-            yield "The first error line. It announces another try, or the run continued after it:"
+            yield (
+                SURVIVED
+                if diagnosis.done
+                else "The first error line. It announces another try, or the run continued after it:"
+            )
             yield from _quotation(diagnosis.tolerated, redact, width)
         if diagnosis.stopped:
             yield from _stopped(diagnosis.stopped, diagnosis.parts)
@@ -237,6 +242,8 @@ def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact, width: int) ->
             yield f"  raised by {' '.join(filter(None, (raised.package, raised.version)))}"
         if searched := search_text(raised):
             yield f"  search the web for: {searched}"
+        elif raised.place:
+            yield f"  This is your own code: look at {short_place(raised.place)}"
     similar = diagnosis.cluster
     if similar and similar.count > 1:
         template = "" if similar.template == unknown.text else f": {_clean(similar.template, redact)}"
@@ -385,6 +392,8 @@ def _quotation(line: Line, redact: Redact, width: int = WIDTH) -> Iterator[str]:
         yield f"{lead}{clean[: most - 1]}…" if cut else f"{lead}{clean}"
     if line.frame:
         yield f"  raised in {_clean(line.frame, redact)}"
+    if line.own:
+        yield f"  called from your own code: {_clean(line.own, redact)}"
 
 
 def _position(line: Line) -> str:

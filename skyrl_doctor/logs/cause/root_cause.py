@@ -94,12 +94,14 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     )
     passed = [hit.line for hit in roots if id(hit) in survived]
     suspect, cluster = find_unknown(scans, order, done, passed, with_tracebacks=not ordered)
+    if suspect is None and not ordered and done is None:
+        suspect = _refused_alone(hits, scans)
     found = Diagnosis(
         root=None,
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
-        tolerated=first_tolerated(scans, order),
-        done=done,
+        tolerated=first_tolerated(scans, order, with_survived=suspect is None and not ordered),
+        done=done or _ended_well(scans, suspect),
         stopped=None if done else find_stopped(scans, slurm_id),
         dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
         parts=frozenset(part for scan in scans for part in scan.parts),
@@ -134,6 +136,19 @@ def _gravest(hits: Sequence[Hit]) -> Hit | None:
         return None
     name = hits[0].failure.name
     return max((hit for hit in hits if hit.failure.name == name), key=lambda hit: hit.failure.signature.gravity)
+
+
+def _refused_alone(hits: Sequence[Hit], scans: Sequence[Scan]) -> Line | None:
+    """The first request that a server refused, if it answered none: too few for a cause, but nothing went well."""
+    answered = {scan.file for scan in scans if scan.answered or scan.steps}
+    refused = (hit.line for hit in hits if hit.failure.signature.request and hit.failure.signature.at_least > 1)
+    return next((line for line in refused if line.file not in answered), None)
+
+
+def _ended_well(scans: Sequence[Scan], suspect: Line | None) -> Line | None:
+    """The last words that say so, where a failed command of a script was survived and no other error is left."""
+    ended = (scan.ended for scan in reversed(scans) if scan.ended is not None and scan.tolerated is not None)
+    return None if suspect else next(ended, None)
 
 
 def _ranks(root: Hit, hits: Sequence[Hit]) -> str:

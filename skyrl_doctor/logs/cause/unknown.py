@@ -11,7 +11,7 @@ from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.errors import Weight, looks_like_error, weigh
+from skyrl_doctor.logs.match.errors import Weight, is_device_assert, is_not_a_number, looks_like_error, weigh
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -56,16 +56,26 @@ def find_unknown(
         by_weight[Weight.LAST_WORDS],
     )
     for lines in levels:
-        left = [line for line in lines if done is None or _is_after_end(line, done, order)]
+        left = [
+            line for line in lines if done is None or _is_after_end(line, done, order) or is_not_a_number(line.text)
+        ]
         if left:
             first = order.sort(left)[0]
             return first, clusters.get(first)
     return None, None
 
 
-def first_tolerated(scans: Iterable[Scan], order: Order) -> Line | None:
-    """The first unmatched error that ended nothing."""
-    return next(iter(order.sort(scan.tolerated for scan in scans if scan.tolerated)), None)
+def first_tolerated(scans: Iterable[Scan], order: Order, *, with_survived: bool) -> Line | None:
+    """The first unmatched error that ended nothing: the run said that it goes on. `with_survived`: or came to its end."""
+    some = list(scans)
+    ends = [(scan, line) for scan in some for line in (scan.suspect, scan.traceback) if line and with_survived]
+    survived = [line for scan, line in ends if _is_alarming(line, scan)]
+    return next(iter(order.sort(line for line in (*(scan.tolerated for scan in some), *survived) if line)), None)
+
+
+def _is_alarming(line: Line, scan: Scan) -> bool:
+    """Whether an error that the run survived is to be shown: words at the end, and teardown, mean nothing then."""
+    return (line is not scan.suspect or scan.weight is not Weight.LAST_WORDS) and not is_teardown(line.text)
 
 
 def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:
@@ -77,11 +87,13 @@ def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:
             if first.file != scan.file:
                 count = first.cluster.count + cluster.count
                 found[cluster.template] = Group(first.file, dataclasses.replace(first.cluster, count=count))
-    template = " ".join(split(shown.text))
+    template, is_cause = " ".join(split(shown.text)), is_device_assert(shown.text)
     others = (
         group
         for group in found.values()
-        if group.cluster.template != template and not (group.file == shown.file and group.cluster.first == shown.number)
+        if not (is_cause and _DEVICE_REPORT.search(group.cluster.sample))
+        and group.cluster.template != template
+        and not (group.file == shown.file and group.cluster.first == shown.number)
     )
     return tuple(others)[:MAX_GROUPS]
 
@@ -99,6 +111,8 @@ def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
 
 
 _ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
+_DEVICE_REPORT = re.compile(r"\bdevice-side assert triggered\b|^terminate called ")
+"""How the host reports, later and elsewhere, that an assertion of a GPU kernel failed."""
 _HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
 """Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
 

@@ -9,7 +9,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.evidence import is_evidence, is_mention
 from skyrl_doctor.logs.judge.lines import decode
 from skyrl_doctor.logs.judge.quotations import Voice, counts_as_evidence, is_documented, is_quoted
-from skyrl_doctor.logs.match.errors import Weight, weigh
+from skyrl_doctor.logs.match.errors import Weight, is_failed_test, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import is_retried
 
@@ -116,7 +116,7 @@ def _weight(line: MatchedLine, patterns: Patterns) -> Weight | None:
     if not matched or patterns.traceback in line.matches or is_documented(line.text):
         return None
     if is_mention(matched, patterns, line.text):
-        return None
+        return Weight.LAST_WORDS if is_failed_test(decode(line.text)) else None
     return weigh(decode(line.text))
 
 

@@ -9,6 +9,7 @@ from skyrl_doctor.logs.judge.quotations import Voice, is_quoted
 from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.last_words import LINES, weigh_last_words
 from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.success import is_success
 from skyrl_doctor.logs.read.noise import clean, prefix
 from skyrl_doctor.logs.read.watch_lines import is_watch_line
 
@@ -19,6 +20,8 @@ _RULE = re.compile(rb"\s*(?:-{40,}|={40,})\s*$")
 _GOES_ON = re.compile(rb"\bWARNING\b|\bwill continue\b|\bdeprecated\b|\bSUMMARY\b")
 """In a box of a program that goes on."""
 _MOST_BOXED = 40
+_ENDING = 3
+"""So many lines at the end may say that a program ended well."""
 
 
 @record
@@ -31,14 +34,7 @@ class LastWords:
 
 def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, last_line: int) -> LastWords | None:
     """The line that says most of a failure, of the last lines of a file that is read; of equal ones the first."""
-    end = context.lookback.end
-    text = context.lookback.text(end - _REACH, end)
-    at, number = end - len(text), last_line - text.rstrip(b"\n").count(b"\n")
-    found: list[tuple[int, int, bytes]] = []
-    for raw in text.rstrip(b"\n").split(b"\n"):
-        if raw.strip():
-            found.append((at, number, raw))
-        at, number = at + len(raw) + 1, number + 1
+    found = _last_lines(context, last_line)
     best: LastWords | None = None
     boxed = _boxed([raw for _, _, raw in found])
     last = found[-max(LINES, boxed) :]
@@ -50,6 +46,29 @@ def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, 
         below = tuple((other, decode(clean(more))) for _, other, more in found if other > number)
         best = LastWords(builder.build_last(context.lookback, start, line, number, below), weight)
     return best
+
+
+def find_success(context: Context, builder: LineBuilder, last_line: int) -> Line | None:
+    """The last of the lines of a file that is read, if it says that a program ended well."""
+    last = _last_lines(context, last_line)[-_ENDING:]
+    for start, number, raw in reversed(last):
+        line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
+        if is_success(decode(line)) and context.voice(start, prefix(raw)) is Voice.RUN:
+            return builder.build_last(context.lookback, start, line, number, ())
+    return None
+
+
+def _last_lines(context: Context, last_line: int) -> list[tuple[int, int, bytes]]:
+    """The lines at the end of a file that are not empty: their positions, numbers and texts."""
+    end = context.lookback.end
+    text = context.lookback.text(end - _REACH, end)
+    at, number = end - len(text), last_line - text.rstrip(b"\n").count(b"\n")
+    found: list[tuple[int, int, bytes]] = []
+    for raw in text.rstrip(b"\n").split(b"\n"):
+        if raw.strip():
+            found.append((at, number, raw))
+        at, number = at + len(raw) + 1, number + 1
+    return found
 
 
 def _boxed(raws: list[bytes]) -> int:

@@ -3,7 +3,7 @@
 import dataclasses
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.frames import last_frame, raising_file
+from skyrl_doctor.logs.judge.frames import last_frame, own_frame, raising_file
 from skyrl_doctor.logs.judge.lookback import LastMatch, Lookback
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.read.blocks import Block
@@ -14,6 +14,8 @@ CONTEXT = 3
 """Lines that are kept above and below a line."""
 MAX_TEXT = 400
 _CONTEXT_BYTES = 1 << 12
+_FRAME_BYTES = 1 << 14
+"""The text above a line in which its traceback is searched: one through a library has many frames."""
 
 
 @record(kw_only=True)
@@ -22,6 +24,7 @@ class Line:
 
     frame   where in the code the error was raised, if a traceback shows it; a library only if there is nothing else
     raiser  the file that raised it, a library's included
+    own     the innermost frame in a file of the user, where `frame` is in a library
     """
 
     file: str
@@ -31,6 +34,7 @@ class Line:
     clock: Clock | None
     frame: str = ""
     raiser: str = ""
+    own: str = ""
     context: tuple[tuple[int, str], ...] = ()
 
 
@@ -66,15 +70,17 @@ class LineBuilder:
             self._below[number] = LinesBelow(number)
             if not self._below[number].add_block(block, piece.end):
                 self._incomplete.append(number)
-        text, above = decode(piece.text), lookback.text(start - _CONTEXT_BYTES, start)
+        text, above = decode(piece.text), lookback.text(start - _FRAME_BYTES, start)
+        frame, own = last_frame(above, piece.process), own_frame(above, piece.process)
         return Line(
             file=self._file,
             order=self._order,
             number=number,
             text=text,
             clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
-            frame=last_frame(above, piece.process, piece.text),
-            raiser=raising_file(above, piece.process, piece.text),
+            frame=frame,
+            raiser=raising_file(above, piece.process),
+            own="" if own == frame else own,
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
 

@@ -61,7 +61,7 @@ _CLOSES = re.compile(
     rb"\[(?:Command finished|The command completed|score\])|finished with exit code|\bstep:\d|^\W{0,4}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
     rb"|^(?:INFO|WARNING|ERROR|CRITICAL|DEBUG)\b|\d\d:\d\d:\d\d[,.] |</(?:issue|pr)_description>|</problem_statement>|<\|im_end\|>"
     rb"|={3,} .{0,80} in \d[\d.]*s|</(?:observation|tool_response)>|END AGENT OBSERVATION|\bExit code: \d"
-    rb"|^(?:srv|slot|que) {1,20}\w{1,30}: |^main: (?:model loaded|server is listening)\b"  # llama.cpp prints an example of its chat template
+    rb"|^(?:srv|slot|main|que) {1,14}[\w()]{1,24}: "  # llama.cpp's server, which quotes the template of its model
 )
 _SET_UP = re.compile(rb"CmdOutputObservation(?! ?\(source=(?:EventSource\.)?(?i:agent))")
 """OpenHands writes who asked for a command; the commands of the set-up have no source."""

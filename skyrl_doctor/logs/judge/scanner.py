@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from skyrl_doctor.logs.judge.classify import MatchedLine, classify
 from skyrl_doctor.logs.judge.context import Context
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit
-from skyrl_doctor.logs.judge.last_words import find_last_words
+from skyrl_doctor.logs.judge.last_words import find_last_words, find_success
 from skyrl_doctor.logs.judge.lines import Line, LineBuilder
 from skyrl_doctor.logs.judge.quotations import Voice
 from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
@@ -35,7 +35,7 @@ class Scanner:
         self._number, self._is_line_complete = 1, True
         self._context = Context(patterns)
         self._lines = LineBuilder(file, order)
-        self._tally = Tally(file, patterns, count_limit=count_limit)
+        self._tally = Tally(file, patterns, self._lines.complete, count_limit=count_limit)
         self._make_saturated = make_saturated
         self._saturated = self._start_saturated()
         self._runs = 1
@@ -57,7 +57,8 @@ class Scanner:
         """All that was found in a file that is read to its end."""
         last_line = self._number - self._is_line_complete
         last_words = find_last_words(self._context, self._patterns, self._lines, last_line)
-        return self._tally.scan(self._lines.complete, last_line, last_words)
+        ended = find_success(self._context, self._lines, last_line)
+        return self._tally.scan(self._lines.complete, last_line, last_words, ended)
 
     def snapshot(self) -> Scan:
         """All that was found up to now."""

@@ -1,6 +1,7 @@
 """Counts what the lines of one file are evidence of, and keeps the first of each kind."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
@@ -16,15 +17,21 @@ from skyrl_doctor.logs.judge.steps import Mark, Steps
 from skyrl_doctor.logs.judge.topics import find_named_failure
 from skyrl_doctor.logs.judge.traceback import Traceback
 from skyrl_doctor.logs.judge.unmatched import Unmatched
-from skyrl_doctor.logs.match.errors import Weight, weigh
+from skyrl_doctor.logs.match.errors import Weight, is_failed_test, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import ANSWERED, count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
+from skyrl_doctor.logs.match.program_errors import REFUSED
 from skyrl_doctor.logs.match.signatures import KnownFailure
+from skyrl_doctor.logs.match.success import is_dispensable
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.slurm_job import JobWords, JobWordsReader
 from skyrl_doctor.logs.read.versions import find_versions
 
+_LINES_AFTER = 5
+"""A script that goes on after a failed command writes so many lines."""
+_REPLIED = re.compile(rb"log_server_r: request: POST \S{1,200} \S{1,80} 200\b")
+"""A line of llama.cpp's server about a request that it answered."""
 MAX_EARLIER = 20
 """Earlier runs of a file that are kept."""
 
@@ -43,6 +50,7 @@ class Scan:
     groups     other groups of similar unmatched errors
     tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
+    ended      the last line, which says that a program ended well; what only prepared it was survived
     last_step  the text up to the end of the last step
     answered   requests that a model server answered, counted only where it refused one
     frameworks the frameworks that name themselves in it
@@ -64,6 +72,7 @@ class Scan:
     versions: Mapping[str, str] = field(default_factory=dict)
     job_words: JobWords = JobWords()
     done: Line | None = None
+    ended: Line | None = None
     steps: tuple[Mark, ...] = ()
     last_step: bytes = b""
     answered: int = 0
@@ -74,10 +83,14 @@ class Scan:
 
 
 class Tally:
-    """What was found in one file up to now. `ignored` are the patterns that can add nothing at present."""
+    """What was found in one file up to now. `complete` adds the lines below a line, and `ignored` are the patterns that can
+    add nothing at present.
+    """
 
-    def __init__(self, file: str, patterns: Patterns, *, count_limit: int = COUNT_LIMIT) -> None:
-        self._file, self._patterns = file, patterns
+    def __init__(
+        self, file: str, patterns: Patterns, complete: Callable[[Line], Line], *, count_limit: int = COUNT_LIMIT
+    ) -> None:
+        self._file, self._patterns, self._complete = file, patterns, complete
         self.hits = Hits(patterns.entries, count_limit)
         self.unmatched = Unmatched()
         self.ignored: set[int] = set()
@@ -88,6 +101,8 @@ class Tally:
         self._versions: Mapping[str, str] = {}
         self._job_words = JobWordsReader()
         self._answered = 0
+        self._refused = 0
+        self._replied: int | None = None
         self._first_line, self._earlier, self._is_ended = 1, tuple[Scan, ...](), False
 
     def add_block(self, block: Block) -> None:
@@ -103,7 +118,10 @@ class Tally:
         """Keep the text of the steps before it is gone, and count what a model server answered beside refused requests."""
         self._steps.keep_text(lookback)
         if any(hit.failure.signature.request for hit in self.hits.kept):
-            self._answered += block.data.count(ANSWERED)
+            self._answered += block.data.count(ANSWERED) + len(_REPLIED.findall(block.data))
+        if self._refused:
+            text = block.data if self._replied is not None else lookback.full_text()
+            self._replied = (self._replied or 0) + len(_REPLIED.findall(text))
 
     def add_step(self, number: int, end: int) -> None:
         """A training step ended: the run survived the errors that are old enough."""
@@ -146,12 +164,18 @@ class Tally:
             self._add_unmatched(piece, number, verdict.weight, build_line)
 
     def scan(
-        self, complete: Callable[[Line], Line], last_line: int | None = None, last_words: LastWords | None = None
+        self,
+        complete: Callable[[Line], Line],
+        last_line: int | None = None,
+        last_words: LastWords | None = None,
+        ended: Line | None = None,
     ) -> Scan:
         """All that was found; `complete` adds the lines below a line.
 
-        `last_line` is the number of lines of a file that is read, and `last_words` what its end says of a failure.
+        `last_line` is the number of lines of a file that is read, `last_words` what its end says of a failure, and `ended`
+        its last line, if that says that a program ended well.
         """
+        self.unmatched.drop_passed_over(complete)
         traceback = self._traceback_line(complete)
         suspect, weight, cluster = self._suspect(traceback, complete)
         retries = () if last_line is None else self.hits.open_retries(last_line)
@@ -159,6 +183,9 @@ class Tally:
             suspect, weight = complete(line), Weight.NOTE
         if last_words and (weight is None or weight < self._weight_of(last_words, traceback)):
             suspect, weight, cluster = last_words.line, self._weight_of(last_words, traceback), None
+        tolerated = self.unmatched.tolerated and complete(self.unmatched.tolerated)
+        if suspect and self._is_done_without(suspect, weight, ended):
+            suspect, weight, cluster, tolerated = None, None, None, tolerated or suspect
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in (*self.hits.kept, *retries)),
@@ -168,11 +195,12 @@ class Tally:
             traceback=traceback,
             cluster=cluster,
             groups=self.unmatched.other_groups(),
-            tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
+            tolerated=tolerated,
             weight=weight,
             versions=self._versions,
             job_words=self._job_words.words(),
             done=self._done and complete(self._done),
+            ended=ended,
             steps=self._steps.marks(),
             last_step=self._steps.last_text(),
             answered=self._answered,
@@ -181,6 +209,18 @@ class Tally:
             first_line=self._first_line,
             earlier=self._earlier,
         )
+
+    def _is_done_without(self, suspect: Line, weight: Weight | None, ended: Line | None) -> bool:
+        """Whether the program ended well after a command of its script failed, or a server answered most requests.
+
+        What a test of an agent says is no error of a run that shows its parts.
+        """
+        if weight is Weight.LAST_WORDS and is_failed_test(suspect.text):
+            return bool(self._frameworks.found or self._frameworks.parts or self._steps.marks())
+        if REFUSED in suspect.text and self._refused:
+            return (self._replied or 0) > self._refused
+        is_above = ended is not None and ended.number - suspect.number >= _LINES_AFTER
+        return is_above and weight is Weight.SHELL and is_dispensable(suspect.text)
 
     def _weight_of(self, last_words: LastWords, traceback: Line | None) -> Weight:
         """The weight of the last words: below a traceback they only follow from it."""
@@ -212,6 +252,9 @@ class Tally:
     def _add_unmatched(self, piece: Piece, number: int, weight: Weight, build_line: Callable[[], Line]) -> None:
         if self.unmatched.is_full or self.unmatched.is_survived(piece.raw):
             return
+        self._refused += REFUSED.encode() in piece.text
+        if weight is Weight.SHELL:
+            self.unmatched.drop_passed_over(self._complete)
         self.unmatched.add(piece.text, number, weight, build_line, piece.raw)
         if self.unmatched.is_full:
             self.ignored |= self._patterns.errors

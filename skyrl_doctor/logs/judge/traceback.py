@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from skyrl_doctor.logs.judge.frames import last_frame, raising_file
+from skyrl_doctor.logs.judge.frames import last_frame, own_frame, raising_file
 from skyrl_doctor.logs.judge.lines import CONTEXT, Line, decode
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.levels import Level, parse_header
@@ -13,7 +13,7 @@ _MAX_LINES = 200
 _LAST_LINE = re.compile(rb"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$)")
 _STOPPED_BY_RAY = (b"raise_sys_exit_with_custom_error_message", b"SystemExit")
 """Frame and exception of an idle worker that Ray stops at the end of a run."""
-_FRAME = re.compile(rb' {2,4}File "')
+_FRAME = re.compile(rb" {2,4}File (?:\"|\xe2\x80[\x9c-\x9f])")
 _MAX_BYTES = 1 << 12
 
 
@@ -51,12 +51,14 @@ class Traceback:
             return None
         number, text = self._last
         above, frames = self._above[-CONTEXT:], b"\n".join(line for _, line in self._above)
+        frame, own = last_frame(frames, b""), own_frame(frames, b"")
         return dataclasses.replace(
             self.first,
             number=number,
             text=decode(text),
-            frame=last_frame(frames, b""),
+            frame=frame,
             raiser=raising_file(frames, b""),
+            own="" if own == frame else own,
             context=(*((at, decode(line)) for at, line in above), (number, decode(text))),
         )
 

@@ -9,6 +9,7 @@ from skyrl_doctor.logs.judge.lines import Line, decode
 from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.phrases import is_retried
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
+from skyrl_doctor.logs.match.success import is_passed_over
 
 MAX_ERRORS = 1000
 """Errors that are judged once an exception is kept; twice as many while none is. Repeats of a survived error do not count."""
@@ -78,6 +79,16 @@ class Unmatched:
             self._retried = build_line() if is_retried(text) else self._retried
         elif weight not in self._kept and cluster not in self._survived:
             self._kept[weight] = _Kept(build_line(), cluster)
+
+    def drop_passed_over(self, complete: Callable[[Line], Line]) -> None:
+        """Drop the failed command that the script does without, as the line below it shows: the next one counts."""
+        kept = self._kept.get(Weight.SHELL)
+        if kept is None:
+            return
+        below = next((text for number, text in complete(kept.line).context if number > kept.line.number), "")
+        if is_passed_over(kept.line.text, below):
+            self.tolerated = self.tolerated or kept.line
+            del self._kept[Weight.SHELL]
 
     def start_run(self) -> None:
         """Forget the errors of an earlier run, and keep which of them it survived: other threads ask for them."""

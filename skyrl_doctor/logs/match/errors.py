@@ -5,7 +5,7 @@ import re
 from enum import IntEnum
 
 from skyrl_doctor.logs.match.launcher_errors import LAUNCHER_ERRORS
-from skyrl_doctor.logs.match.program_errors import PROGRAM_ERRORS
+from skyrl_doctor.logs.match.program_errors import NOT_A_NUMBER, PROGRAM_ERRORS
 from skyrl_doctor.logs.match.system_errors import DENIED, NO_COMMAND, NO_FILE, SYSTEM_ERRORS
 from skyrl_doctor.logs.read.levels import Header, Level, parse_header
 from skyrl_train.contracts.run_log import CAUSE
@@ -78,18 +78,30 @@ _RESULTING = re.compile(
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
-    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$|(?:\[[^\]\n]{1,40}\] )?Received sigquit from a child process\b"
+    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler (?:stats|output))\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$|(?:\[[^\]\n]{1,40}\] )?Received sigquit from a child process\b"
     r"|\w{5,8} detected that one or more processes exited\b|Primary job {1,2}terminated normally|Status message: Job entrypoint command failed\b"
 )
 """Messages that only report the end of something, exceptions that a program gets when another one has ended or that say
 nothing of the other end, and those that repeat another."""
+_DEVICE_ASSERT = re.compile(r"[\w./+-]{1,200}\.(?:cuh?|hip):\d{1,7}: .{0,400}\bAssertion [`'].{1,300}[`'] failed")
+"""The reason of a CUDA error that the host reports later, and elsewhere."""
+_ADVICE = re.compile(
+    r"(?:CUDA|HIP) kernel errors might be asynchronously reported\b|For debugging consider passing (?:CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING)\b"
+    r"|Compile with `TORCH_USE_(?:CUDA|HIP)_DSA`|Search for `(?:cuda|hip)Error\w{1,60}' in https?://|Device-side assertions? (?:were|was|tracking)\b"
+)
+"""What torch writes below a CUDA error."""
+_NOT_A_NUMBER = re.compile(NOT_A_NUMBER)
+_TEST = re.compile(
+    r"(?:FAILED|ERROR) \S{1,200}::\S{1,200} - (?!AssertionError|assert )(?:\w+\.)*\w*(?:Error|Exception): "
+)
+"""pytest's line about a test that could not run, or whose code failed."""
 _NCCL_ERROR = re.compile(NCCL_ERROR)
 _NCCL_SERVICE = re.compile(r"\bNCCL WARN \[(?:Service thread|Proxy [Ss]ervice)\b")
 """A thread of NCCL that reports what failed in another one."""
 _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 """Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
 _HARMLESS = re.compile(
-    r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
+    r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bError retrieving safetensors: |\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
     r"|\bFailed to start the dashboard\b|\bError should be written to 'dashboard\.(?:log|err)'|\bCouldn't read dashboard\.(?:log|err) file\b"  # Ray goes on without it
 )
 _REFUSED = re.compile(
@@ -150,6 +162,21 @@ def is_quotation(text: str) -> bool:
     return _QUOTES_ERROR.search(text[:_MAX_HEAD]) is not None
 
 
+def is_device_assert(text: str) -> bool:
+    """Whether a line says which assertion of a GPU kernel failed."""
+    return _DEVICE_ASSERT.search(text) is not None
+
+
+def is_not_a_number(text: str) -> bool:
+    """Whether a line of figures has a loss that is no number."""
+    return _NOT_A_NUMBER.search(text) is not None
+
+
+def is_failed_test(text: str) -> bool:
+    """Whether pytest reports a test that failed by an exception of the tested code."""
+    return _TEST.match(text) is not None
+
+
 def weigh(text: str) -> Weight | None:
     """The weight of a line that matches ERROR; None where it reports no error."""
     head = text[:_MAX_HEAD]
@@ -162,8 +189,12 @@ def weigh(text: str) -> Weight | None:
         return Weight.NOTE if _NCCL_SERVICE.search(head) else Weight.ERROR
     if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
         return None
-    if head.endswith(_TRACEBACK, header.end):
+    if head.endswith(_TRACEBACK, header.end) or _ADVICE.match(head, header.end):
         return None
+    if _DEVICE_ASSERT.match(head, header.end):
+        return Weight.EXCEPTION
+    if is_not_a_number(head):
+        return Weight.NOTE
     if _EXCEPTION.match(head) or _EXCEPTION.match(head, header.end):
         return _weigh_exception(head, header)
     if _NO_ERROR.search(head) or (header.level is None and _is_low(head)):

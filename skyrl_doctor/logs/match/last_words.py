@@ -40,7 +40,7 @@ _OF_OUR_JOB = re.compile(
 _TROUBLE = re.compile(
     r"(?i)\b(?:fail(?:ed|ure|s)?|fatal|abort(?:ed|ing)?|giving up|gave up|can(?:no|')t|could(?: not|n't)|unable to|did(?: not|n't) (?:start|become|finish|respond|answer|complete|come|exit|return|get)|timed out|time-?out"
     r"|not found|no such|denied|refused|unauthorized|forbidden|invalid|unsupported|unrecogni[sz]ed|out of memory|disk full|quota exceeded|crashed|died"
-    r"|unexpected(?:ly)?|exception|errors?|went wrong|bad gateway|internal server error|service unavailable|unreachable|broken pipe|core dumped|no module named"
+    r"|unexpected(?:ly)?|exception|errors?(?!\.\w)|went wrong|bad gateway|internal server error|service unavailable|unreachable|broken pipe|core dumped|no module named"
     r"|no (?:cuda )?gpus?|[Jj]ob step aborted|[Ff]orce [Tt]erminated|stack trace|cannot continue|improperly|suspended|evicted|oomkilled|revoked|terminated abnormally"
     r"|insufficient \w+|not enough (?!SMs\b|variance\b)\w|exceeded your|over its \w+ quota|already in use(?! by)|unknown (?:option|argument|flag|command|key|parameter)|missing (?:required|mandatory)|arguments are required|^(?:the )?(?:training|run|job|execution|process) (?:was )?interrupted"
     r"|not (?:recognized|reachable|supported|allowed|writable|readable|a (?:directory|valid))|does(?: not|n't) (?:match|fit)|no (?:matching|devices?|such (?:file|key|bucket|device|table|service|image|container|command|option))\b|mismatch(?:ed)? (?:between|in|of)"

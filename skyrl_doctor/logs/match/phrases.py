@@ -77,7 +77,7 @@ _TEARDOWN = re.compile(
 
 _TOLERATED = re.compile(
     rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b|\b(?:WARNING|WARN)\b.{0,120}\bImportError: lib"
-    rb"|^.{0,60}\bError retrieving safetensors: .{0,2000}, retrying \d{1,3} of \d{1,3}$"
+    rb"|^.{0,60}\bError retrieving safetensors: |, accepting this combination\b"
     rb"|\.py:\d{1,6}: \w{0,30}Warning: (?:An issue occurred while importing|Failed to (?:load|import)|Could not (?:load|import))"
 )
 

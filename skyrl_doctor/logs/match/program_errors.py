@@ -1,6 +1,10 @@
 """How other programs write an error: package managers, builds, Kubernetes, Go, servers. No failure of the catalogue is theirs."""
 
 _TIME = r"\d\d:\d\d:\d\d[\d.,Z+:-]{0,14}"
+NOT_A_NUMBER = r"\{'(?:loss|train_loss|eval_loss)': nan\b|\{'loss': 0(?:\.0)?, 'grad_norm': nan\b"
+"""A loss that is no number in a line of figures. Such a run may reach its end, and its model is useless."""
+REFUSED = "send_error: "
+"""In a line of llama.cpp's server about a request that it did not answer."""
 PROGRAM_ERRORS = (
     # package managers and scripts
     r"^npm (?:error|ERR!) \S|^error [A-Z]\w|^ ?ERR_PNPM_\w|^E: [A-Z]\w|^dpkg: error \S|\bUnhandledPromiseRejection\b",
@@ -24,7 +28,9 @@ PROGRAM_ERRORS = (
     r"^(?:ssh|scp|sftp|curl|wget|tar|rsync|unzip|gzip|mount|sudo)(?: error)?: (?:\(\d{1,3}\) |connect to |[Uu]nable |[Cc]an(?:no|')t |[Cc]ould ?n[o']t |[Ff]ailed |Exiting with failure|some files)",
     r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
     # the dynamic linker, Go's list of errors, llama.cpp
-    r": version .{1,40} not found \(required by |^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: .{0,20}\"code\":5\d\d",
+    r": version .{1,40} not found \(required by |^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: .{0,20}\"code\":5\d\d|^srv {1,8}send_error: \S",
+    # the figures of transformers' Trainer
+    NOT_A_NUMBER,
     # a shell without bash, the C library before it aborts, torch's C++ code, schedulers, messages of localised programs
     r"\b(?:sh|dash|ash): \d{1,5}: [^:\n]{1,200}: not found\s*$|^(?:malloc|free|realloc|calloc|munmap_chunk|malloc_consolidate|corrupted)\w*(?:\(\): | double-linked list| size vs\. prev_size)|\*\*\* (?:stack smashing detected|buffer overflow detected|Error in [`'])",
     r"\[[EF] [\w./-]{1,80}(?:\.cpp:|\.cc:|\.cu:|\.hpp:)\d{1,5}\] ",

@@ -190,3 +190,45 @@ def test_a_consequence_has_the_id_of_its_failure(tmp_path: Path) -> None:
     assert shown.endswith(
         "Consequences, not the cause: RUN005, /x.log:1: more sandboxes were requested at once than the runtime has slots"
     )
+
+
+def report(path: Path, body: str) -> list[str]:
+    path.write_text(body, encoding="utf-8")
+    return list(text(diagnose([str(path)]).diagnosis, "", same, 1))
+
+
+def test_a_run_that_ended_well_survived_its_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    shown = report(path, "ValueError: odd panel\nTraining finished\n")
+    assert shown == [
+        "No known failure found in 1 file.",
+        "The run ended well. This line looks like an error, and the run survived it:",
+        f"  {path}:1",
+        "  >      1 | ValueError: odd panel",
+        "         2 | Training finished",
+        f"The run completed: {path}:2",
+    ]
+
+
+def test_an_error_in_the_users_own_code_is_not_searched_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    shown = report(
+        path, "Traceback (most recent call last):\n  File \"/home/me/a.py\", line 3, in f\n    x['']\nKeyError: ''\n"
+    )
+    assert shown[-2:] == ["  raised in /home/me/a.py:3 in f", "  This is your own code: look at f, line 3 of a.py"]
+
+
+def test_the_users_own_frame_is_named_beside_that_of_a_library(tmp_path: Path) -> None:
+    library = "/env/lib/python3.12/site-packages/oddlib/client.py"
+    path = tmp_path / "a.log"
+    shown = report(
+        path,
+        'Traceback (most recent call last):\n  File "/home/me/a.py", line 3, in f\n    run()\n'
+        f'  File "{library}", line 9, in run\n    go()\nTypeError: the token is of another type\n',
+    )
+    assert shown[-4:] == [
+        f"  raised in {library}:9 in run",
+        "  called from your own code: /home/me/a.py:3 in f",
+        "  raised by oddlib",
+        '  search the web for: oddlib TypeError "the token is of another type"',
+    ]

@@ -4,7 +4,8 @@ import pytest
 
 from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
-from skyrl_doctor.logs.judge.raised import Raised, raising_package, search_text
+from skyrl_doctor.logs.judge.frames import raising_package
+from skyrl_doctor.logs.judge.raised import Raised, search_text
 from skyrl_doctor.logs.match.patterns import installed_patterns
 
 VLLM = "/venv/lib/python3.12/site-packages/vllm/lora/shrink.py"
@@ -99,7 +100,40 @@ def test_the_package_of_a_file(path: str, package: str) -> None:
         ),
         (
             Raised("ValueError", "it can't take rows of shape (2, 'wide') here", "", ""),
-            """ValueError "it can't take rows of shape (2, 'wide') here\"""",
+            """ValueError "it can't take rows of shape\"""",
+        ),
+        (Raised("KeyError", "''", "", ""), ""),
+        (Raised("AssertionError", "", "vllm", "0.11.0"), ""),
+        (Raised("ValueError", "the sampler got no rows", "", "", "/home/me/own/a.py:3 in f"), ""),
+        (
+            Raised("TypeError", "unsupported operand type(s) for *: 'float' and 'NoneType'", "", ""),
+            """TypeError "unsupported operand type(s) for *: 'float' and 'NoneType'\"""",
+        ),
+        (
+            Raised("AttributeError", "'NoneType' object has no attribute 'generate'", "", ""),
+            """AttributeError "'NoneType' object has no attribute 'generate'\"""",
+        ),
+        (
+            Raised("UnboundLocalError", "local variable ‘rows’ referenced before assignment", "peft", ""),
+            """peft UnboundLocalError "local variable 'rows' referenced before assignment\"""",
+        ),
+        (
+            Raised(
+                "RuntimeError",
+                "a buffer was changed in place: [torch.cuda.FloatTensor [160, 128]] is at version 2; expected version 1 "
+                "instead. Hint: enable the detection of anomalies to find the operation",
+                "torch",
+                "",
+            ),
+            'torch RuntimeError "a buffer was changed in place"',
+        ),
+        (
+            Raised("RuntimeError", "the shapes cannot be joined (32x768 and 1024x512)", "torch", ""),
+            'torch RuntimeError "the shapes cannot be joined"',
+        ),
+        (
+            Raised("", "Scatter.cu:40: check_size: block: [0,0,0], thread: [7,0,0] Assertion `a <= b` failed.", "", ""),
+            'check_size "a <= b"',
         ),
         (
             Raised("RateLimitError", "Error code: 429 - {'error': {'message': 'too many judges at once'}}", "", ""),
