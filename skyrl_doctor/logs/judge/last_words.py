@@ -36,10 +36,10 @@ def find_last_words(context: Context, patterns: Patterns, builder: LineBuilder, 
     """The line that says most of a failure, of the last lines of a file that is read; of equal ones the first."""
     found = _last_lines(context, last_line)
     best: LastWords | None = None
-    boxed = _boxed([raw for _, _, raw in found])
+    boxed = _boxed([_shown(raw) for _, _, raw in found])
     last = found[-max(LINES, boxed) :]
     for index, (start, number, raw) in enumerate(last):
-        line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
+        line = _shown(raw)
         weight = _weigh(line, patterns, 0 if boxed else len(last) - index - 1)
         if weight is None or (best and weight <= best.weight) or context.voice(start, prefix(raw)) is not Voice.RUN:
             continue
@@ -52,7 +52,7 @@ def find_success(context: Context, builder: LineBuilder, last_line: int) -> Line
     """The last of the lines of a file that is read, if it says that a program ended well."""
     last = _last_lines(context, last_line)[-_ENDING:]
     for start, number, raw in reversed(last):
-        line = clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
+        line = _shown(raw)
         if is_success(decode(line)) and context.voice(start, prefix(raw)) is Voice.RUN:
             return builder.build_last(context.lookback, start, line, number, ())
     return None
@@ -69,6 +69,11 @@ def _last_lines(context: Context, last_line: int) -> list[tuple[int, int, bytes]
             found.append((at, number, raw))
         at, number = at + len(raw) + 1, number + 1
     return found
+
+
+def _shown(raw: bytes) -> bytes:
+    """What a terminal shows of a line, without what the program that starts it writes before it."""
+    return clean(raw.rstrip(b"\r").rpartition(b"\r")[2])
 
 
 def _boxed(raws: list[bytes]) -> int:
