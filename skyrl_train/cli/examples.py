@@ -29,6 +29,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "show": (
         ("show transcripts.jsonl", "list the rollouts of a file, or print its only one"),
         ("show transcripts.jsonl --rollout ID --full", "print one rollout in full"),
+        ("show JOB_DIR --failed --step 12", "list the failed rollouts of a step"),
     ),
     "evaluate": (
         (
