@@ -99,7 +99,8 @@ def _choice(found: Found, words: str) -> Iterator[str]:
     if len(found.ids) > MOST:
         yield f"{len(found.ids) - MOST + found.others} more: skyrl-doctor list {words}"
     elif found.others:
-        yield f"{found.others} more with these words in their pages or log lines: skyrl-doctor list {words}"
+        text = f"{found.others} more with these words in their pages or log lines: skyrl-doctor list {words}"
+        yield from fitted([text], columns())
 
 
 def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:

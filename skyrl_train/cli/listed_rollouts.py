@@ -27,7 +27,7 @@ SMALL = 8 << 20
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Adds the filters of a list."""
-    group = parser.add_argument_group("filters, which list rollouts in one line each, the newest first")
+    group = parser.add_argument_group("filters, which list rollouts, the newest first")
     group.add_argument("--failed", action="store_true", help="masked, without a reward, or with a reward below 1")
     group.add_argument("--reward-from", type=float, metavar="R", help="reward of at least R")
     group.add_argument("--reward-to", type=float, metavar="R", help="reward of at most R")
