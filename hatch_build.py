@@ -47,8 +47,19 @@ def _of_tag() -> str:
 
 
 def _of_last_release() -> str:
-    (line,) = (ROOT / VERSION_FILE).read_text("utf-8").splitlines()
-    return str(ast.literal_eval(line.partition("=")[2].strip()))
+    return _stored("VERSION")
+
+
+def tag_of(version: str) -> str:
+    """The tag that this tree is of; empty between releases. A source distribution stores it."""
+    in_git = (ROOT / ".git").exists()
+    return (f"v{version}" if _of_tag() == version and ".dev" not in version else "") if in_git else _stored("TAG")
+
+
+def _stored(name: str) -> str:
+    lines = (ROOT / VERSION_FILE).read_text("utf-8").splitlines()
+    values = {key.strip(): value for key, _, value in (line.partition("=") for line in lines)}
+    return str(ast.literal_eval(values[name].strip()))
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg] # hatchling's own hooks leave it open, too
@@ -59,7 +70,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg] # hatchling
             return
         self._made = tempfile.TemporaryDirectory()
         made = Path(self._made.name) / "version.py"
-        made.write_text(f'VERSION = "{self.metadata.version}"\n', encoding="utf-8")
+        version = self.metadata.version
+        made.write_text(f'VERSION = "{version}"\nTAG = "{tag_of(version)}"\n', encoding="utf-8")
         build_data["force_include"][str(made)] = VERSION_FILE
 
     def finalize(self, *_: object) -> None:

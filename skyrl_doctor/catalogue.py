@@ -9,11 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from skyrl_doctor.core.record import record
+from skyrl_train.contracts.version import TAG
 
 _ID = re.compile(r"[A-Z]{3}[0-9]{3}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _KEYS = {"slug", "when", "core"}
-PAGES = "https://github.com/skyrl-doctor/skyrl-doctor/blob/main/docs/checks"
+PAGES = f"https://github.com/skyrl-doctor/skyrl-doctor/blob/{TAG or 'main'}/docs/checks"
+"""The pages of the installed release; of the newest tree where the installation is of no release."""
 
 
 class When(StrEnum):

@@ -14,7 +14,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.sentences import values
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.report.lines import finding_text, location_text
 
 REFUSALS = frozenset(("CFG004", "CFG030"))
@@ -24,6 +24,7 @@ DYNAMIC, TOKENS = "actor.dynamic_batch_size", "actor.max_tokens_per_gpu"
 MICRO_BATCH = "actor.micro_batch_size_per_gpu"
 PROMPT, RESPONSE = "data.max_prompt_tokens", "data.max_response_tokens"
 KEY_GROUPS = ("full", "key", "argument", "name", "required", "option")
+TOML_DIALECTS = ("run-config", "prime-rl", "prime-rl-2025", "prime-rl-part")
 MOST_PLACES, MOST_LETTERS = 5, 160
 
 
@@ -132,4 +133,11 @@ def _settings(plan: Plan, signature: Signature) -> Iterator[str]:
             continue
         if value is not None:
             place = f" ({location_text(dataclasses.replace(value.location, key=None))})" if value.location else ""
-            yield f"{value.assignment}{place}"
+            yield f"{_as_written(value, plan)}{place}"
+
+
+def _as_written(value: Value, plan: Plan) -> str:
+    """`key = value`, a truth value as the user's language writes it."""
+    if isinstance(value.value, bool) and plan.is_of(*TOML_DIALECTS):
+        return value.assignment.replace(f" = {value.value}", f" = {str(value.value).lower()}", 1)
+    return value.assignment

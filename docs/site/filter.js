@@ -1,5 +1,24 @@
 // The catalogue of failures: a field that hides the rows without all typed words. The address keeps them: failures/?filter=oom
+// failure-words.json has the words that `skyrl-doctor list` compares. Without it, as from a file, the words of the rows count.
 "use strict";
+
+const stored = new URL("failure-words.json", document.currentScript.src);
+const WORD = /[\p{L}\p{N}_.:/+'-]*[\p{L}\p{N}_]/gu;
+
+// The words of a search in the form in which the stored words have them, as cli/search.py makes it.
+function telling(text, { same, empty, ends }) {
+  let plain = text.toLowerCase().replaceAll("\u2019", "'");
+  for (const [word, ways] of Object.entries(same)) {
+    for (const way of ways) plain = ` ${plain} `.replaceAll(` ${way.toLowerCase()} `, ` ${word} `);
+  }
+  const every = (plain.match(WORD) || []).map((word) => word.replace(/^'+|'+$/g, ""));
+  const rest = every.filter((word) => !empty.includes(word));
+  return (rest.length ? rest : every).map((word) => word.replace(new RegExp(ends), ""));
+}
+
+function matches(words, known) {
+  return words.every((word) => known.some((one) => (/^\d+$/.test(word) ? one === word : one.startsWith(word))));
+}
 
 function addFilter(place) {
   const label = document.createElement("label");
@@ -11,16 +30,21 @@ function addFilter(place) {
   count.setAttribute("role", "status");
   label.append(field);
   place.append(label, " ", count);
+  let search = { same: {}, empty: [], ends: "$^", words: {} };
+  const wordsOf = (row) => {
+    const id = row.cells[0].textContent.trim();
+    if (!(id in search.words)) search.words[id] = (row.textContent.toLowerCase().match(WORD) || []).join(" ");
+    return search.words[id].split(" ");
+  };
   const tables = [...place.parentElement.querySelectorAll("table")];
 
   const apply = () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = telling(field.value, search);
     let shown = 0;
     for (const table of tables) {
       let left = 0;
       for (const row of table.tBodies[0].rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
+        row.hidden = !matches(words, wordsOf(row));
         left += !row.hidden;
       }
       shown += left;
@@ -38,6 +62,13 @@ function addFilter(place) {
   field.value = new URLSearchParams(location.search).get("filter") || "";
   field.addEventListener("input", apply);
   if (field.value) apply();
+  fetch(stored)
+    .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)))
+    .then((found) => {
+      search = found;
+      if (field.value) apply();
+    })
+    .catch(() => {});
 }
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -8,7 +8,10 @@ from skyrl_train.contracts.screen import print_exact
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="your shell")
-    parser.epilog = 'For bash, put this line into ~/.bashrc: eval "$(skyrl-doctor completion bash)"'
+    parser.epilog = (
+        'For bash, put this line into ~/.bashrc: eval "$(skyrl-doctor completion bash)". '
+        "For fish: skyrl-doctor completion fish > ~/.config/fish/completions/skyrl-doctor.fish"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="configuration of the run, as for preflight: adds its settings and findings to the cause",
+        help="configuration of the run, as for preflight: adds its settings and findings to the cause (default: the one that a job directory or a bundle holds)",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the line of the root cause in full")
@@ -90,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
             print_note(
                 f"skyrl-doctor diagnose: no output in {', '.join(job.empty)}: an empty log does not show whether the run is healthy"
             )
-    sections = [_section(job, args.config) for job in found.jobs if not job.is_silent]
+    config = args.config or _copied(args.paths)
+    sections = [_section(job, config) for job in found.jobs if not job.is_silent]
     is_one = len(found.jobs) == 1
     if args.format == "json" and sections:
         newest, *others = (_data(one, redact, is_one=is_one) for one in sections)
@@ -107,6 +108,16 @@ def _scripts(found: "Found") -> list[str]:
     """The files, where all that was read are named like scripts or configurations, and none of them holds a failure."""
     is_clean = not any(job.is_failed for job in found.jobs)
     return list(found.read) if is_clean and all(file.endswith(SCRIPTS) for file in found.read) else []
+
+
+def _copied(paths: list[str]) -> list[str]:
+    """The configuration that a single job directory or bundle holds, if it can be read."""
+    from skyrl_doctor.cli.copied import readable_configuration_in
+
+    config, why = readable_configuration_in(paths[0]) if len(paths) == 1 else ((), "")
+    if why:
+        print_note(f"skyrl-doctor diagnose: without the configuration of this job: {why}")
+    return list(config)
 
 
 def _section(job: "DiagnosedJob", config: list[str]) -> Section:

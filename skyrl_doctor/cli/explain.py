@@ -50,10 +50,12 @@ class Found:
 
     ids: tuple[str, ...]
     note: str = ""
+    others: int = 0
+    """Failures that `list` finds too: they have the words only in their pages or log lines."""
 
 
 def find_failures(name: str) -> Found:
-    """The failure with this id or slug, or those that these words describe. Raises UsageError if there is none."""
+    """The failure with this id or slug, or those that `list` finds by these words. Raises UsageError if there is none."""
     from skyrl_doctor.catalogue import closest
     from skyrl_doctor.cli.listing import rows
     from skyrl_doctor.cli.search import find
@@ -64,11 +66,12 @@ def find_failures(name: str) -> Found:
     if named := check or entry:
         return Found((named.id,))
     known = rows(discover().checks)
-    hits = find(known, (name,), only_named=True)
+    hits = find(known, (name,))
     is_name = bool(hits.note) and " " not in name.strip()
     close = closest(name, (text for row in known for text in (row["id"], row["slug"]))) if is_name else None
     if hits.rows and not close:
-        return Found(tuple(row["id"] for row in hits.rows), hits.note)
+        found = hits.named or hits.rows
+        return Found(tuple(row["id"] for row in found), hits.note, len(hits.rows) - len(found))
     close = close or closest(name, (text for row in known for text in (row["id"], row["slug"])))
     hint = f"did you mean {close}?" if close else "run `skyrl-doctor list` for all failures"
     raise UsageError(f"no failure has the name or the words {name!r}; {hint}")
@@ -94,7 +97,10 @@ def _choice(found: Found, words: str) -> Iterator[str]:
     yield from fitted([f"{head}; {way}"], columns())
     yield from table([row(*_failure(id_)) for id_ in found.ids[:MOST]], columns())
     if len(found.ids) > MOST:
-        yield f"{len(found.ids) - MOST} more: skyrl-doctor list {words}"
+        yield f"{len(found.ids) - MOST + found.others} more: skyrl-doctor list {words}"
+    elif found.others:
+        text = f"{found.others} more with these words in their pages or log lines: skyrl-doctor list {words}"
+        yield from fitted([text], columns())
 
 
 def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:

@@ -6,13 +6,15 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skyrl_train.contracts.screen import limit, print_lines, print_note
+from skyrl_train.contracts.screen import USUAL, limit, print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.catalogue import Entry
     from skyrl_doctor.core.check import Check
 
 INDENT = " " * 8
+ROOMY = 140
+"""Columns from which a line holds most sentences after the columns of when and where."""
 WHEN = {"P": "before", "W": "during", "L": "logs", "K": "contract"}
 """When a failure is found, in the table of `list`."""
 WHEN_WORDS = {"P": "before the job", "W": "during the job", "L": "in its logs", "K": "by a contract test"}
@@ -47,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for note in notes:
         print_note(f"skyrl-doctor list: {note}:")
-    print_lines(table(hits.rows, limit()))
+    columns = limit()
+    is_short = not args.words and columns is not None and USUAL <= columns < ROOMY
+    print_lines(short_table(hits.rows, columns or USUAL) if is_short else table(hits.rows, columns))
     for note in registry.broken:
         print_note(f"skyrl-doctor list: {note}")
     return 0
@@ -107,6 +111,17 @@ def table(known: Sequence[dict[str, Any]], columns: int | None = None) -> Iterat
                 break_long_words=False,
                 break_on_hyphens=False,
             )
+
+
+def short_table(known: Sequence[dict[str, Any]], columns: int) -> Iterator[str]:
+    """One row of the terminal per failure; a longer sentence is cut."""
+    from skyrl_doctor.report.plain import plain
+
+    width = max(len(row["slug"]) for row in known)
+    for row in known:
+        line = f"{row['id']:<8}{row['slug']:<{width}}  {plain(row['summary'])}"
+        yield line if len(line) <= columns else f"{line[: columns - 1]}…"
+    yield "`skyrl-doctor explain ID` prints the page of a failure"
 
 
 def _found_in_words(row: dict[str, Any]) -> str:

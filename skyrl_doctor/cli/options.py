@@ -40,7 +40,12 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True, ju
         default="error",
         help=of_verdict("lowest severity that fails the verdict (default: error)"),
     )
-    parser.add_argument("--from", dest="bundle", metavar="DIR", help="examine this recording instead of this machine")
+    parser.add_argument(
+        "--from",
+        dest="bundle",
+        metavar="DIR",
+        help="examine this recording or bundle, and the configuration in it, instead of this machine",
+    )
     parser.add_argument(
         "--deadline",
         type=parse_seconds,

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a recording must serve every role
     with contextlib.suppress(CouldNotLook):  # the recording needs what the role is guessed from
         call_within(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
-    examine(recorder, LocalMachine(), options)
+    examine(recorder, LocalMachine(), dataclasses.replace(options, targets=options.targets or _of_job(args.job)))
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION}
     try:
         directory = target_of_own_link(os.path.abspath(args.directory))
@@ -77,6 +77,13 @@ def run(args: argparse.Namespace) -> int:
     for number in left_out:  # a command line may hold a secret
         print_line(f"target {number} is not kept, because it is not a file")
     return 0
+
+
+def _of_job(job_dir: str | None) -> tuple[str, ...]:
+    """The configuration of the job, so that the recording has what a preflight of it asks; none that is unreadable."""
+    from skyrl_doctor.cli.copied import readable_configuration_in
+
+    return readable_configuration_in(job_dir)[0] if job_dir else ()
 
 
 def _collect(job_dir: str, directory: str, limit_mb: int) -> str:

@@ -14,7 +14,7 @@ from skyrl_doctor.symptoms import SYMPTOMS
 APART = "no failure is about this; pages that have these words are below"
 _SENTENCE = re.compile(r"(?<=[.:!?])\s")
 _WORD = re.compile(r"[\w.:/+'-]*\w")
-_SAME = {
+SAME = {
     "oom": ("oom", "out of memory", "outofmemory", "memory too small", "too little memory", "not fit on the GPU"),
     "hang": ("hang", "hung", "stall", "stuck", "freeze", "freezes"),
     "login": ("login", "log in", "logged in"),
@@ -22,7 +22,7 @@ _SAME = {
     "crash": ("crash", "crashes", "crashed"),
 }
 """Words that users search for, and how pages, programs and other users write them."""
-_EMPTY = frozenset(
+EMPTY = frozenset(
     [
         "a",
         "about",
@@ -123,7 +123,7 @@ _EMPTY = frozenset(
     ]
 )
 """Words that tell nothing about a failure. They count only where there are no others."""
-_ENDS = re.compile(r"(?<=\w{4})(?:ing|ed|s)$")
+ENDS = re.compile(r"(?<=\w{4})(?:ing|ed|s)$")
 _NAME, _SUMMARY, _PAGE, _LOG = 8, 4, 2, 1
 _MOST_WORDS = 24
 _NEAREST = 5
@@ -159,40 +159,37 @@ class Hits:
     """The rows of `list` that match, the best first."""
 
     rows: tuple[dict[str, Any], ...] = ()
+    named: tuple[dict[str, Any], ...] = ()
+    """Those that have the words in their name, their symptoms or their summary; else those that have them in one sentence."""
     note: str = ""
     """Why these rows, if they do not have all words."""
 
 
-def find(known: Sequence[dict[str, Any]], words: Sequence[str], *, only_named: bool = False) -> Hits:
-    """The rows that have all telling words, or else the nearest ones.
-
-    With `only_named`, only those that have the words in their name, their symptoms or their summary, if there are any.
-    """
+def find(known: Sequence[dict[str, Any]], words: Sequence[str]) -> Hits:
+    """The rows that have all telling words, or else the nearest ones."""
     if not words:
         return Hits(rows=tuple(known))
     asked = _telling(" ".join(words))
     if not asked:
         return Hits()
-    texts = [_searchable(row) for row in known]
+    texts = [searchable(row) for row in known]
     scored = [(tuple(text.score(word) for word in asked), row) for text, row in zip(texts, known, strict=True)]
     complete = [one for one in scored if all(one[0])]
     named = [one for one in complete if all(score >= _SUMMARY for score in one[0])]
-    if named and only_named:
-        return Hits(rows=_ranked((sum(scores), row) for scores, row in named))
     if complete:
         every = _ranked((sum(scores), row) for scores, row in complete)
+        if named or len(asked) == 1:
+            return Hits(rows=every, named=_ranked((sum(scores), row) for scores, row in named))
         together = {row["id"] for text, row in zip(texts, known, strict=True) if _in_one_line(asked, text)}
         about = tuple(row for row in every if row["id"] in together)
-        if not only_named or len(asked) == 1:
-            return Hits(rows=every)
         in_name = any(score >= _NAME for scores, _ in complete for score in scores)
-        return Hits(rows=about or every, note="" if about or in_name else APART)
+        return Hits(rows=every, named=about, note="" if about or in_name else APART)
     missing = [word for place, word in enumerate(asked) if not any(scores[place] for scores, _ in scored)]
     corrected = _corrected(missing, texts)
     if corrected:
-        again = find(known, [corrected.get(word, word) for word in asked], only_named=only_named)
+        again = find(known, [corrected.get(word, word) for word in asked])
         read = ", ".join(f"{word!r} as {other!r}" for word, other in corrected.items())
-        return Hits(rows=again.rows, note="; ".join(filter(None, (f"read {read}", again.note))))
+        return Hits(rows=again.rows, named=again.named, note="; ".join(filter(None, (f"read {read}", again.note))))
     rows = _nearest(asked, scored)
     return Hits(rows=rows, note="no failure has all of these words; the nearest are below" if rows else "")
 
@@ -206,17 +203,17 @@ def _in_one_line(asked: Sequence[str], text: Searchable) -> bool:
 def _telling(text: str) -> tuple[str, ...]:
     """The words that describe a failure, each once, in the form in which pages have them."""
     plain = text.lower().replace("\u2019", "'")
-    for word, others in _SAME.items():
+    for word, others in SAME.items():
         plain = re.sub(rf"\b(?:{'|'.join(map(re.escape, others))})\b", word, plain)
     every = list(dict.fromkeys(_WORD.findall(plain)))[:_MOST_WORDS]
-    telling = [word for word in every if word.strip("'") not in _EMPTY] or every
-    return tuple(dict.fromkeys(_ENDS.sub("", word.strip("'")) for word in telling))
+    telling = [word for word in every if word.strip("'") not in EMPTY] or every
+    return tuple(dict.fromkeys(ENDS.sub("", word.strip("'")) for word in telling))
 
 
 @functools.cache
 def _pattern(word: str) -> re.Pattern[str]:
     """What the word matches: the begin of a word. A number is matched as a whole."""
-    ways = "|".join(re.escape(same) for same in _SAME.get(word, (word,)))
+    ways = "|".join(re.escape(same) for same in SAME.get(word, (word,)))
     end = r"(?![\w.])" if word.isdigit() else ""
     return re.compile(rf"(?<![\w.])(?:{ways}){end}", re.IGNORECASE)
 
@@ -249,7 +246,13 @@ def _ranked(scored: Iterable[tuple[float, dict[str, Any]]]) -> tuple[dict[str, A
     return tuple(row for _, row in sorted(scored, key=lambda one: -one[0]))
 
 
-def _searchable(row: dict[str, Any]) -> Searchable:
+def starts_word(word: str, text: str) -> bool:
+    """Whether a word of the text begins with this one, or with another that means the same."""
+    return _pattern(word).search(text) is not None
+
+
+def searchable(row: dict[str, Any]) -> Searchable:
+    """The texts of a row of `list`."""
     module = importlib.import_module(row["module"])
     samples = (signature.sample for signature in getattr(module, "SIGNATURES", ()))
     name = f"{row['id']} {row['slug']} {row['slug'].replace('-', ' ')}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def options_of(args: argparse.Namespace) -> Options:
     return Options(
-        targets=tuple(args.targets),
+        targets=targets_of(args),
         roles=None if args.role == "auto" else frozenset({Role(args.role)}),
         selected=split_lists(args.select),
         ignored=split_lists(args.ignore),
@@ -38,6 +38,15 @@ def options_of(args: argparse.Namespace) -> Options:
         verl_version=args.verl_version,
         is_one_of_many=bool(getattr(args, "node_report", None)),
     )
+
+
+def targets_of(args: argparse.Namespace) -> tuple[str, ...]:
+    """The targets; without any, the configuration that the recording of --from holds."""
+    if args.targets or args.bundle is None:
+        return tuple(args.targets)
+    from skyrl_doctor.cli.copied import configuration_in
+
+    return configuration_in(args.bundle)
 
 
 def machine_of(args: argparse.Namespace) -> Machine:
@@ -63,7 +72,7 @@ def examine(args: argparse.Namespace) -> Report:
 
 def examine_runs(args: argparse.Namespace) -> Report | Batch:
     """Examines the run, or each of the runs, that the targets describe."""
-    if len(args.targets) < 2 or getattr(args, "nodes", False) or args.node_report:
+    if len(targets_of(args)) < 2 or getattr(args, "nodes", False) or args.node_report:
         return examine(args)
     from skyrl_doctor.report.progress import progress
 

@@ -2,6 +2,7 @@
 
 docs/checks/<ID>.md           the page of a known failure, from the docstring of its file
 docs/failures.md              the catalogue: a sentence for each failure
+docs/site/failure-words.json   the words by which the catalogue's filter finds failures
 docs/*.svg                    the pictures: findings on a terminal, the layers, the way of an examination
 docs/run-config.md            every setting of a run
 docs/run_config.schema.json   the JSON Schema of a run's settings
@@ -18,9 +19,11 @@ from pathlib import Path
 
 from skyrl_doctor import reference
 from skyrl_doctor.catalogue import catalogue
+from skyrl_doctor.cli.listing import rows
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.registry import discover
 from skyrl_doctor.docs import pictures
+from skyrl_doctor.docs.failure_words import failure_words
 from skyrl_doctor.docs.failures import failure_pages, failures
 from skyrl_train.config import schema as run_schema
 
@@ -56,6 +59,7 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     return {
         **failure_pages(built, found),
         "docs/failures.md": "\n".join(failures(built)) + "\n",
+        "docs/site/failure-words.json": failure_words(rows(tuple(checks))),
         "docs/finding.svg": pictures.findings(ROOT),
         "docs/layers-doctor.svg": pictures.layers(ROOT, "skyrl_doctor"),
         "docs/layers-trainer.svg": pictures.layers(ROOT, "skyrl_train"),

@@ -10,6 +10,8 @@ from skyrl_doctor.machine.base import Absent, Machine
 LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
 MAX_FOLDERS = 12
+MAX_NAMES = 2000
+"""Names of a directory that are compared with a mistyped one."""
 _PROGRAM = re.compile(r"(?:^|[\s/])(?:python[\d.]*|torchrun|uv|uvx|srun|ray|accelerate|bash)\s|\s-m\s|main_ppo|\s@\s")
 _OVERRIDE = re.compile(r"(?:\+\+?|~|--)?[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
 
@@ -40,7 +42,7 @@ def read_source(machine: Machine, target: str) -> Source:
             raise UsageError(
                 f"target {target}: a setting, not a file; write it into the script, or pass the whole command in quotes"
             ) from None
-        raise UsageError(f"target {target}: no such file or directory") from None
+        raise UsageError(f"target {target}: no such file or directory{_similar(machine, target)}") from None
     except CouldNotLook as error:
         if _is_command_line(target):  # it is longer than a path may be
             return Source(COMMAND_LINE, target)
@@ -48,6 +50,19 @@ def read_source(machine: Machine, target: str) -> Source:
     if len(data) > LIMIT_BYTES:
         raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB, too large for a configuration")
     return Source(target, decode(target, data))
+
+
+def _similar(machine: Machine, target: str) -> str:
+    """A question for the file beside a missing one that has nearly its name; empty if there is none."""
+    import difflib  # only a mistyped name needs it
+
+    directory, name = os.path.split(target)
+    try:
+        names = machine.listdir(directory or ".")[:MAX_NAMES]
+    except CouldNotLook:
+        return ""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+    return f"; did you mean {os.path.join(directory, close[0])}?" if close else ""
 
 
 def _files_of(machine: Machine, target: str) -> str:

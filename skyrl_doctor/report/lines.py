@@ -22,11 +22,15 @@ _SAFE = " (safe: it changes nothing outside this job)"
 
 @record
 class Line:
-    """One line. `style` colours the label on a terminal, or the text if there is no label."""
+    """One line. `style` colours the label on a terminal, or the text if there is no label.
+
+    `page` is the address of the failure's page, to which the first word of the text, its id, links on a terminal.
+    """
 
     text: str = ""
     label: str = ""
     style: str = ""
+    page: str = ""
 
     def __str__(self) -> str:
         return f"{self.label:<{MARGIN}}{self.text}".rstrip() if self.text or self.label else ""
@@ -139,13 +143,14 @@ class Layout:
         fix = short_fix(finding.remedy)
         note = f" ({outcome.reason})" if outcome.reason else ""
         text = f"{outcome.id} {place}{finding.message}{note}{f'; fix: {fix}' if fix else ''}"
-        return self.prose(" ".join(text.split()), label=word.upper(), style=word)
+        first, *rest = self.prose(" ".join(text.split()), label=word.upper(), style=word)
+        return [dataclasses.replace(first, page=self._pages.get(outcome.id, "")), *rest]
 
     def finding_block(self, outcome: Outcome, finding: Finding) -> list[Line]:
         word = finding.severity.word
         page = self._pages.get(outcome.id)
         return [
-            Line(f"{outcome.id} {outcome.slug}", word.upper(), word),
+            Line(f"{outcome.id} {outcome.slug}", word.upper(), word, page or ""),
             *self.finding(finding),
             *(self.prose(outcome.reason, lead="note: ") if outcome.reason else ()),
             *([Line(f"page: {page}", style="place")] if page else ()),

@@ -55,7 +55,7 @@ def use_colour(environ: Mapping[str, str]) -> bool:
 
 
 def styled(line: Line) -> "Text":
-    """The line with its label or text in colour."""
+    """The line with its label or text in colour, and a link (OSC 8) to the page of its failure."""
     from rich.text import Text
 
     full = str(line)
@@ -63,4 +63,7 @@ def styled(line: Line) -> "Text":
     styled = Text(full)
     if line.style:
         styled.stylize(STYLES[line.style], 0, end)
+    if line.page:
+        begin = MARGIN if line.label else 0
+        styled.stylize(f"link {line.page}", begin, begin + len(line.text.partition(" ")[0]))
     return styled

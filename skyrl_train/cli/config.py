@@ -3,6 +3,7 @@
 import argparse
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     explain = verbs.add_parser("explain", help="print what keys mean: type, default, verl's key, the checks")
     explain.add_argument(
         "keys",
-        nargs="+",
+        nargs="*",
         metavar="KEY",
-        help="a key of ours or of verl, a table such as rollout, or words to search for",
+        help="a key of ours or of verl, a table such as rollout, or words to search for (default: list the tables)",
     )
     verbs.add_parser("defaults", help="print a run.toml with every key, its meaning and its default")
     verbs.add_parser("schema", help="print the JSON Schema of a run.toml, for an editor")
@@ -41,8 +42,24 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(defaults())
     else:
-        print_lines(_explained(args.keys, min(columns(), 100)))
+        width = min(columns(), 100)
+        print_lines(_explained(args.keys, width) if args.keys else _tables(width))
     return 0
+
+
+def _tables(width: int) -> Iterator[str]:
+    """The tables of a run.toml, each with its meaning and the number of its keys."""
+    from skyrl_train.config.reference import settings, tables
+
+    counts = Counter(one.table for one in settings())
+    longest = max(map(len, tables()))
+    for name, meaning in tables().items():
+        keys = f" ({counts[name]} {'key' if counts[name] == 1 else 'keys'})"
+        yield from textwrap.wrap(
+            f"{name:<{longest}}  {meaning}{keys}", width, subsequent_indent=" " * (longest + 2), break_on_hyphens=False
+        )
+    yield ""
+    yield "`skyrl-train config explain TABLE` explains its keys"
 
 
 def _explained(keys: list[str], width: int) -> Iterator[str]:

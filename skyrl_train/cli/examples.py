@@ -6,6 +6,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("launch run.toml", "submit the sandbox runtime and the trainer"),
         ("launch run.toml --local", "run both on this machine, without Slurm"),
     ),
+    "job": (("job trainer JOB_DIR", "called by the batch scripts of a launch"),),
     "train": (("train JOB_DIR", "train as the trainer job does"),),
     "status": (
         ("status", "show the latest launch"),
@@ -20,15 +21,20 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "data": (
         ("data convert tasks.jsonl train.parquet", "convert rows of R2E-Gym or SWE-bench"),
+        ("data inspect train.parquet", "show what the rows hold"),
         ("data validate train.parquet", "list the rows that cannot be used"),
+        ("data oracle tasks.jsonl --data train.parquet", "score gold patches of a sample: 1 is right"),
     ),
     "checkpoints": (
         ("checkpoints list JOB_DIR", "list all checkpoints"),
         ("checkpoints verify JOB_DIR", "find what would break a resume"),
+        ("checkpoints prune JOB_DIR --keep 2", "list what would be removed; --apply removes it"),
+        ("checkpoints merge JOB_DIR --to model", "make a model directory of the newest checkpoint"),
     ),
     "show": (
         ("show transcripts.jsonl", "list the rollouts of a file, or print its only one"),
         ("show transcripts.jsonl --rollout ID --full", "print one rollout in full"),
+        ("show JOB_DIR --failed --step 12", "list the failed rollouts of a step"),
     ),
     "evaluate": (
         (

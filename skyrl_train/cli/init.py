@@ -17,6 +17,7 @@ GPUS = ("slurm.nodes", "slurm.gpus_per_node")
 """They are carried over even where they are defaults."""
 LIMIT_S = 60.0
 TRIES = 3
+TASKS_KEY = "data.train_files"
 MODEL_KEY, MODEL = "model.path", "Qwen/Qwen2.5-Coder-0.5B-Instruct"
 
 
@@ -62,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     changes = f", {number} {'change' if number == 1 else 'changes'} of the run" if made.changes else ""
     left = f", {len(made.left)} not carried over" if made.left else ""
     print_lines(fitted([f"{args.output} written: {len(made.values)} settings{changes}{left}"], limit()))
+    if not made.values.get(TASKS_KEY):
+        print_lines(fitted([f"first: set {TASKS_KEY} in {args.output}, the file of training tasks"], limit()))
     print_line(f"next: skyrl-doctor preflight --structure-only {args.output}")
     return 0
 
@@ -176,7 +179,7 @@ def _place(one: dict[str, Any]) -> str:
 def _given(args: argparse.Namespace) -> dict[str, object]:
     given = {
         MODEL_KEY: args.model,
-        "data.train_files": args.tasks and [args.tasks],
+        TASKS_KEY: args.tasks and [args.tasks],
         "slurm.gpus_per_node": args.gpus,
     }
     return {key: value for key, value in given.items() if value is not None}

@@ -1,26 +1,33 @@
 """Lists the rollouts of a job for `skyrl-train show`: one line each, with the viewer's filters, through a pager."""
 
 import argparse
+import contextlib
+import os
 import pydoc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from skyrl_train.cli.rollout_table import Table
+from skyrl_train.cli.rollout_values import refuse_unknown_values
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.contracts.printable import one_line, printable
-from skyrl_train.contracts.rollout_summaries import Place, Summary, directory_of, files_in, read, step_of, stored_line
-from skyrl_train.contracts.screen import limit
+from skyrl_train.contracts.job_files import JOB_SUMMARIES
+from skyrl_train.contracts.printable import printable
+from skyrl_train.contracts.rollout_summaries import directory_of, files_in, step_of
+from skyrl_train.contracts.screen import limit, print_note
 from skyrl_train.view.filters import Filters
-from skyrl_train.view.transcripts import holds
+from skyrl_train.view.index import Index, cache_directory
+from skyrl_train.view.search import count_before, matches, rows_before
 
 MOST_LISTED = 2000
-WHY_LETTERS = 80
 PAGED_LINES = 40
+SMALL = 8 << 20
+"""Bytes of transcripts that are read at once, without an index in the cache."""
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Adds the filters of a list."""
-    group = parser.add_argument_group("filters, which list rollouts in one line each")
+    group = parser.add_argument_group("filters, which list rollouts, the newest first")
     group.add_argument("--failed", action="store_true", help="masked, without a reward, or with a reward below 1")
     group.add_argument("--reward-from", type=float, metavar="R", help="reward of at least R")
     group.add_argument("--reward-to", type=float, metavar="R", help="reward of at most R")
@@ -30,6 +37,8 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tool", default="", metavar="NAME", help="a tool that the rollout called")
     group.add_argument("--tests", default="", metavar="TEXT", help="text in the result of the tests, as a test's name")
     group.add_argument("--text", default="", metavar="TEXT", help="text in the prompt, a reply or a result")
+    group.add_argument("--after", default="", metavar="ID", help="continue the list after this rollout")
+    group.add_argument("--all", action="store_true", help=f"list all, not only the newest {MOST_LISTED}")
 
 
 def filters_of(args: argparse.Namespace) -> Filters | None:
@@ -44,38 +53,50 @@ def filters_of(args: argparse.Namespace) -> Filters | None:
         tool=args.tool,
         tests=args.tests,
     )
-    return filters if filters != Filters() or args.text else None
+    return filters if filters != Filters() or args.text or args.after or args.all else None
 
 
-def list_rollouts(source: Path, filters: Filters, *, text: str, pager: bool) -> int:
+def list_rollouts(source: Path, filters: Filters, args: argparse.Namespace) -> int:
     """Prints a line for each rollout that the filters accept. Exit status 1 if a line of a file is invalid."""
-    lines: list[str] = []
-    found = broken = 0
-    for step, _, _, one in _accepted(source, filters, text):
-        if one is None:
-            broken += 1
-            continue
-        found += 1
-        if found <= MOST_LISTED:
-            lines.append(_cut(one_line(_line(step, one)), limit()))
-    more = [f"… and {found - MOST_LISTED} more"] if found > MOST_LISTED else []
-    counted = f"{found} rollouts" if found != 1 else "1 rollout"
-    invalid = [f"{broken} invalid {'line' if broken == 1 else 'lines'}"] if broken else []
-    page("\n".join((*lines, *more, counted, *invalid)) + "\n", pager=pager)
-    return 1 if broken else 0
+    with _index(source, filters) as index:
+        refuse_unknown_values(index, filters)
+        condition, values = filters.sql()
+        before = _row_of(index, args.after, source) if args.after else None
+        most = sys.maxsize if args.all else MOST_LISTED
+        table = Table(limit())
+        more = False
+        for row, matched in matches(index, condition, values, args.text, before):
+            if matched and len(table) == most:
+                more = True
+                break
+            if matched:
+                table.add(row)
+        left = 0 if args.text else count_before(index, condition, values, before) - len(table)
+        (counted,) = index.rows("SELECT sum(broken) AS lines FROM file")
+        broken, trouble = counted["lines"] or 0, index.trouble
+    lines = list(table.lines())
+    rollouts = f"{len(table)} rollout{'s' * (len(table) != 1)}"
+    if more:
+        rest = f"{left} more" if left else "more"
+        lines.append(f"… and {rest}: `--after {table.last}` lists the next {most}, `--all` lists all")
+        rollouts += f" of {left + len(table)}" if left else ", and more"
+    lines.append(rollouts)
+    if broken:
+        lines.append(f"{broken} invalid {'line' if broken == 1 else 'lines'}")
+    page("\n".join(lines) + "\n", pager=not args.no_pager)
+    if trouble:
+        print_note(f"skyrl-train show: {trouble}")
+    return 1 if broken or trouble else 0
 
 
 def file_of(directory: Path, rollout: str) -> Path:
-    """The file of a directory that holds a rollout. UsageError if none does."""
-    for _, path, _, one in _accepted(directory, Filters(), ""):
-        if one is not None and rollout in (one.rollout, one.task):
-            return Path(path)
+    """The file of a directory that holds a rollout, or the newest rollout of a task. UsageError if none does."""
+    with _index(directory, Filters()) as index:
+        for condition in ("rollout = ?", "task = ?"):
+            for row in rows_before(index, condition, [rollout], None, 1):
+                (file,) = index.rows("SELECT path FROM file WHERE id = ?", (row["file"],))
+                return Path(file["path"])
     raise UsageError(f"{directory}: no rollout {rollout}; list them with skyrl-train show {directory}")
-
-
-def _cut(line: str, width: int | None) -> str:
-    """The line as it fits a terminal; whole for a file or a pipe."""
-    return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
 
 
 def unreadable(source: Path, error: OSError) -> str:
@@ -95,22 +116,62 @@ def page(text: str, *, pager: bool) -> None:
         sys.stdout.write(text)
 
 
-def _accepted(source: Path, filters: Filters, text: str) -> Iterator[tuple[int | None, str, Place, Summary | None]]:
-    """The accepted rollouts, and None for each invalid line."""
+@contextlib.contextmanager
+def _index(source: Path, filters: Filters) -> Iterator[Index]:
+    """The viewer's index of a source, brought up to date. Few bytes, or one step, are read without it."""
     try:
         paths = files_in(directory_of(str(source)))
-        if not paths:
-            raise UsageError(f"{source}: no transcripts found; expected files named step_N.jsonl")
-        every = ((step_of(path), path, place, one) for path in paths for place, one in read(path))
-        for step, path, place, one in every:
-            if one is None or (filters.accepts(step, one) and (not text or holds(stored_line(path, place), text))):
-                yield step, path, place, one
     except OSError as error:
         raise UsageError(unreadable(source, error)) from None
+    if not paths:
+        raise UsageError(_why_none(source))
+    of_step = [path for path in paths if filters.step in (None, step_of(path))]
+    if not of_step:
+        raise UsageError(_no_step(source, filters.step, paths))
+    alone = len(of_step) == 1 and not filters.tool and not filters.end  # those two are compared with all rollouts
+    index = _opened(of_step[0], 0) if alone else _opened(str(source), _size(paths))
+    try:
+        for _ in index.update():
+            pass
+        yield index
+    finally:
+        index.close()
 
 
-def _line(step: int | None, one: Summary) -> str:
-    reward = "masked" if one.masked else "none" if one.reward is None else f"{one.reward:g}"
-    why = (one.detail or one.why)[:WHY_LETTERS]
-    where = "" if step is None else f"step {step}  "
-    return f"{where}{one.rollout}  {one.task}  {reward}  {one.finish}  {one.turns} turns  {one.duration_s:.0f} s  {why}".rstrip()
+def _opened(source: str, size: int) -> Index:
+    if size <= SMALL:
+        return Index(source, None)
+    try:
+        return Index(source, cache_directory())
+    except UsageError:  # the cache cannot be written
+        return Index(source, None)
+
+
+def _size(paths: list[str]) -> int:
+    size = 0
+    for path in paths:
+        with contextlib.suppress(OSError):
+            size += os.path.getsize(path)
+    return size
+
+
+def _why_none(source: Path) -> str:
+    for directory in (source / "job", source):
+        if (directory / JOB_SUMMARIES).is_file():
+            return (
+                f"{source}: a bundle holds a summary of each rollout ({directory / JOB_SUMMARIES}) but no transcripts; "
+                f"`skyrl-doctor report {source}` shows the summaries"
+            )
+    return f"{source}: no transcripts found; expected files named step_N.jsonl"
+
+
+def _no_step(source: Path, step: int | None, paths: list[str]) -> str:
+    steps = [number for number in map(step_of, paths) if number is not None]
+    here = f"its steps are {min(steps)} to {max(steps)}" if steps else "its files name no steps"
+    return f"--step {step}: {source} has no rollouts of this step; {here}"
+
+
+def _row_of(index: Index, rollout: str, source: Path) -> int:
+    for row in index.rows("SELECT id FROM rollout WHERE rollout = ? ORDER BY id DESC LIMIT 1", (rollout,)):
+        return int(row["id"])
+    raise UsageError(f"--after {rollout}: {source} has no rollout of this id")

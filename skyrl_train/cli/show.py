@@ -5,16 +5,17 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import RESULT_CHARS, render_transcript, reward_line
-from skyrl_train.agent.tokens import retokenised
 from skyrl_train.cli.listed_rollouts import add_filters, file_of, filters_of, list_rollouts, page, unreadable
-from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.printable import printable
 from skyrl_train.contracts.screen import print_note
 from skyrl_train.view.filters import Filters
+
+if TYPE_CHECKING:
+    from skyrl_train.agent.journal import Unreadable
+    from skyrl_train.contracts.agent.transcript import Transcript
 
 NO_LIMIT = sys.maxsize
 LISTED = 100
@@ -49,7 +50,14 @@ def run(args: argparse.Namespace) -> int:
         if args.rollout is not None and filters is None:
             path = file_of(path, args.rollout)
         else:
-            return list_rollouts(path, filters or Filters(), text=args.text, pager=not args.no_pager)
+            return list_rollouts(path, filters or Filters(), args)
+    return _show(path, args)
+
+
+def _show(path: Path, args: argparse.Namespace) -> int:
+    from skyrl_train.agent.journal import Unreadable, read  # slow to import, and a list does not need it
+    from skyrl_train.agent.show import RESULT_CHARS, render_transcript, reward_line
+
     chosen: Transcript | None = None
     listed: list[str] = []
     found = 0
@@ -106,8 +114,10 @@ def _encoder(directory: str) -> Callable[[str], Sequence[int]]:
     return lambda text: list(made.encode(text, add_special_tokens=False).ids)
 
 
-def _compared(transcript: Transcript, encode: Callable[[str], Sequence[int]]) -> str:
+def _compared(transcript: "Transcript", encode: Callable[[str], Sequence[int]]) -> str:
     """Lines that compare the tokens of the engine, which training used, with those that the reply's text gives."""
+    from skyrl_train.agent.tokens import retokenised
+
     lines = [
         f"tokens: reply {one.step + 1} differs at token {one.position}: the engine wrote "
         f"{'none' if one.written is None else one.written}, its text gives {one.encoded} (AGT016)\n"
@@ -116,7 +126,7 @@ def _compared(transcript: Transcript, encode: Callable[[str], Sequence[int]]) ->
     return "".join(lines) or f"tokens: the text of all {len(transcript.steps)} replies gives the same tokens\n"
 
 
-def _why_none(args: argparse.Namespace, others: list[str], broken: list[Unreadable]) -> str:
+def _why_none(args: argparse.Namespace, others: list[str], broken: "list[Unreadable]") -> str:
     damage = f"; line {broken[0].line} cannot be read: {broken[0].why}" if broken else ""
     if args.rollout is not None and others:
         return f"{args.transcript}: no rollout {args.rollout}; the file has {', '.join(others[:10])}{damage}"

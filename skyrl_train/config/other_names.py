@@ -50,6 +50,8 @@ _PRIME: Mapping[str, tuple[str, Convert]] = {
     **dict.fromkeys(("monitors.wandb.project", "wandb.project"), ("trainer.project", _same)),
     **dict.fromkeys(("monitors.wandb.name", "wandb.name"), ("trainer.experiment", _same)),
     "ckpt.interval": ("trainer.save_every_steps", _same),
+    "orchestrator.sampling.max_tokens": ("rollout.max_tokens", _same),
+    "orchestrator.sampling.temperature": ("rollout.temperature", _same),
 }
 _TABLES = {"skyrl": _SKYRL, "prime-rl": _PRIME, "prime-rl-2025": _PRIME}
 

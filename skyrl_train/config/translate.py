@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from skyrl_train.config.load import ConfigError, shaped
 from skyrl_train.config.reference import settings
+from skyrl_train.config.sections.data import DataSection
 from skyrl_train.config.sections.slurm import SlurmSection
 from skyrl_train.config.walltime import walltime_violations
 from skyrl_train.contracts.record import record
@@ -22,6 +23,7 @@ _DIRECTORY, _PROJECT, _RUN = "trainer.checkpoint_dir", "trainer.project", "train
 _TRAINER_LIMIT, _RUNTIME_LIMIT = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 _ROLLOUTS, _N, _BATCH = "data.train_batch_rollouts", "rollout.n", "data.train_batch_size"
 _PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_tokens", "rollout.max_model_len"
+_SEQUENCE = "data.max_sequence_tokens"
 _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
 _ENGINE = ("rollout.engine", "vllm")
 _CRITIC = "critic."
@@ -117,7 +119,8 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
             left.append(_Left(one, problem))
         elif not problem and (has_critic or one.place or not one.setting.startswith(_CRITIC)):
             values[one.setting] = one.value
-    left = [one for one in left if one.one.setting != _ROLLOUTS or _BATCH not in values]
+    said_otherwise = {_ROLLOUTS: _BATCH, _SEQUENCE: _RESPONSE}
+    left = [one for one in left if said_otherwise.get(one.one.setting) not in values]
     left += [_Left(one, why) for one in others if (why := _beside(one, values))]
     values, refused = _accepted(_with_own_places(values))
     left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
@@ -195,6 +198,11 @@ def _derived(read: tuple[Read, ...]) -> Iterator[Read]:
     sizes = {key: one.value for key, one in found.items() if isinstance(one.value, int)}
     if _CONTEXT not in found and {_PROMPT, _RESPONSE} <= set(sizes):  # verl's server then has room for both
         yield Read(_CONTEXT, _CONTEXT, sizes[_PROMPT] + sizes[_RESPONSE])
+    longest = sizes.get(_SEQUENCE, 0)
+    room = longest - sizes.get(_PROMPT, DataSection().max_prompt_tokens)
+    if room > 0 and not {_RESPONSE, _CONTEXT} & set(found):  # prime-rl counts a rollout with its prompt
+        yield Read(_RESPONSE, found[_SEQUENCE].name, room, place=found[_SEQUENCE].place)
+        yield Read(_CONTEXT, found[_SEQUENCE].name, longest, place=found[_SEQUENCE].place)
     if (parser := found.get(_PARSER)) and parser.place and _PARSES not in found:  # prime-rl has no switch for it
         yield Read(_PARSES, parser.name, True, place=parser.place)  # noqa: FBT003 -- the value of the setting
     n = sizes.get(_N, 0)

@@ -84,7 +84,11 @@ def parser(program: Program, command: str | None, *, alone: bool = False) -> Par
         sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == command:
             _module(program, name).arguments(sub)
-            sub.epilog = epilog(program.name, program.examples.get(name, ()), sub.epilog)
+            examples = program.examples.get(name, ())
+            sub.epilog = epilog(program.name, examples, sub.epilog)
+            for verb, below in sub.below().items():
+                own = [one for one in examples if one[0].split()[:2] == [name, verb]]
+                below.epilog = epilog(program.name, own, below.epilog)
     return made
 
 

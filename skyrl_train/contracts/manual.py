@@ -45,7 +45,8 @@ def _page(program: Program, title: str, summary: str, body: Iterator[str]) -> st
 
 
 def _program_body(program: Program, shown: list[str]) -> Iterator[str]:
-    yield from (".SH SYNOPSIS", f".B {_text(program.name)}", "COMMAND [options]", ".SH COMMANDS")
+    yield from (".SH SYNOPSIS", f".B {_text(program.name)}", "COMMAND [options]")
+    yield from (".SH DESCRIPTION", _text(program.description), ".SH COMMANDS")
     for name in shown:
         yield from (".TP", f".BR {_text(f'{program.name}-{name}')} (1)", _text(program.commands[name]))
 
@@ -54,6 +55,7 @@ def _command_body(program: Program, name: str) -> Iterator[str]:
     made = parser(program, name).below()[name]
     yield ".SH SYNOPSIS"
     yield _text(" ".join(made.format_usage().removeprefix("usage: ").split()))
+    yield from (".SH DESCRIPTION", _text(made.description or ""))
     yield ".SH OPTIONS"
     yield from _entries(made)
     for sub, below in made.below().items():

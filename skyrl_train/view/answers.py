@@ -1,6 +1,5 @@
 """What the viewer asks: the state, the steps, rollouts by filter, groups of one prompt, one rollout. All are JSON objects."""
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
@@ -11,19 +10,14 @@ from skyrl_train.contracts.rollout_summaries import Place, stored_line
 from skyrl_train.view import transcripts
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index
+from skyrl_train.view.search import COLUMNS, matches, rows_before
 
 PAGE = 100
 GROUPS = 60
 MOST_OF_GROUP = 64
 SEARCH_S = 0.7
 """Seconds that one answer searches texts; the next one goes on."""
-SEARCHED = 400
-"""Rollouts that are read from the index at a time for a search."""
 JsonObject = dict[str, Any]
-_COLUMNS = (
-    "id, step, rollout, task, finish, detail, reward, why, masked, turns, prompt, written, read, call_errors, reply_s, "
-    "command_s, duration_s, tools"
-)
 
 
 class NotFoundError(Exception):
@@ -64,7 +58,7 @@ class Answers:
         condition, values = filters.sql()
         if text:
             return self._search(condition, values, text, before)
-        rows = self._page(condition, values, before, PAGE + 1)
+        rows = rows_before(self._index, condition, values, before, PAGE + 1)
         (count,) = self._index.rows(f"SELECT count(*) AS number FROM rollout WHERE {condition}", values)
         return {
             "rows": [_row(row) for row in rows[:PAGE]],
@@ -86,7 +80,7 @@ class Answers:
     def group(self, step: int | None, task: str) -> JsonObject:
         """All rollouts of one prompt in a step."""
         rows = self._index.rows(
-            f"SELECT {_COLUMNS} FROM rollout WHERE step IS ? AND task = ? ORDER BY id LIMIT {MOST_OF_GROUP}",
+            f"SELECT {COLUMNS} FROM rollout WHERE step IS ? AND task = ? ORDER BY id LIMIT {MOST_OF_GROUP}",
             (step, task),
         )
         return {"step": step, "task": printable(task), "rollouts": [_row(row) for row in rows]}
@@ -112,7 +106,7 @@ class Answers:
 
     def _stored(self, name: str) -> tuple[sqlite3.Row, bytes]:
         rows = self._index.rows(
-            f"SELECT {_COLUMNS}, start, length, file FROM rollout WHERE rollout = ? ORDER BY id DESC LIMIT 1", (name,)
+            f"SELECT {COLUMNS}, start, length, file FROM rollout WHERE rollout = ? ORDER BY id DESC LIMIT 1", (name,)
         )
         if not rows:
             raise NotFoundError("no rollout has this name")
@@ -125,32 +119,16 @@ class Answers:
         except OSError as error:
             raise NotFoundError(f"{file['path']}: {error.strerror}") from None
 
-    def _page(self, condition: str, values: list[object], before: int | None, most: int) -> list[sqlite3.Row]:
-        return self._index.rows(
-            f"SELECT {_COLUMNS}, start, length, file FROM rollout WHERE {condition} AND id < ? ORDER BY id DESC LIMIT ?",
-            (*values, 1 << 62 if before is None else before, most),
-        )
-
     def _search(self, condition: str, values: list[object], text: str, before: int | None) -> JsonObject:
-        """Searches the texts themselves for a while. Most lines are ruled out by their bytes."""
-        needle = json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+        """Searches the texts themselves for a while."""
         until, found, searched = self._now() + SEARCH_S, list[JsonObject](), 0
-        while len(found) < PAGE and self._now() < until:
-            rows = self._page(condition, values, before, SEARCHED)
-            for row in rows:
-                before, searched = row["id"], searched + 1
-                try:
-                    line = self._line(row)
-                except NotFoundError:  # its file was removed
-                    continue
-                if needle in line and transcripts.holds(line, text):
-                    found.append(_row(row))
-                if len(found) >= PAGE or self._now() >= until:
-                    break
-            else:
-                if len(rows) < SEARCHED:
-                    return {"rows": found, "next": None, "searched": searched}
-        return {"rows": found, "next": before, "searched": searched}
+        for row, matched in matches(self._index, condition, values, text, before):
+            before, searched = row["id"], searched + 1
+            if matched:
+                found.append(_row(row))
+            if len(found) >= PAGE or self._now() >= until:
+                return {"rows": found, "next": before, "searched": searched}
+        return {"rows": found, "next": None, "searched": searched}
 
 
 def _transcript(line: bytes) -> JsonObject:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from skyrl_train.contracts.rollout_summaries import Summary
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
@@ -18,20 +16,8 @@ class Filters:
     tool: str = ""
     tests: str = ""
 
-    def accepts(self, step: int | None, one: Summary) -> bool:
-        return (
-            (not self.failed or one.masked or one.reward is None or one.reward < 1)
-            and (self.least_reward is None or (one.reward is not None and one.reward >= self.least_reward))
-            and (self.most_reward is None or (one.reward is not None and one.reward <= self.most_reward))
-            and (not self.end or self.end.lower() == one.finish.lower())
-            and (self.step is None or self.step == step)
-            and (not self.task or self.task.lower() in one.task.lower())
-            and (not self.tool or self.tool in one.tools)
-            and (not self.tests or self.tests.lower() in one.why.lower())
-        )
-
     def sql(self) -> tuple[str, list[object]]:
-        """The same as a condition of SQL, and its values."""
+        """The condition of SQL, and its values."""
         parts: list[tuple[str, object]] = []
         if self.least_reward is not None:
             parts.append(("reward >= ?", self.least_reward))

@@ -46,29 +46,37 @@ def cache_directory() -> str:
 class Index:
     """The index of one directory of transcripts. `update` may run in another thread than the readers."""
 
-    def __init__(self, source: str, cache: str) -> None:
+    def __init__(self, source: str, cache: str | None) -> None:
+        """An index in the cache; without one, in a directory of its own that `close` removes."""
         self.source = os.path.abspath(source)
         self._own: tempfile.TemporaryDirectory[str] | None = None
         try:
-            self.path, self._lock = self._place(cache)
+            self.path, self._lock = self._place(cache) if cache is not None else (self._own_path(), -1)
             self._writer = _open(self.path)
         except (OSError, sqlite3.Error) as error:
-            raise UsageError(f"cannot write the index in {cache}: {error}; set XDG_CACHE_HOME") from None
+            raise UsageError(
+                f"cannot write the index in {cache or tempfile.gettempdir()}: {error}; set XDG_CACHE_HOME"
+            ) from None
         self._local = threading.local()
         self.trouble = ""
         """Why the last update could not read something."""
 
     def _place(self, cache: str) -> tuple[str, int]:
-        """The path of the index and its lock. A second viewer of the same directory has an index of its own."""
+        """The path of the index and its lock. A second reader of the same directory goes on with a copy of its own."""
         name = hashlib.sha256(f"{VERSION}:{os.path.realpath(self.source)}".encode()).hexdigest()[:24]
         os.makedirs(cache, mode=0o700, exist_ok=True)
         path = os.path.join(cache, f"{name}.sqlite")
         lock = _open_lock(path)
         if not _take(lock):
-            self._own = tempfile.TemporaryDirectory(prefix="skyrl-view-")
-            return os.path.join(self._own.name, "index.sqlite"), lock
+            own = self._own_path()
+            _copy(path, own)
+            return own, lock
         _remove_oldest(cache, keep=f"{name}.sqlite")
         return path, lock
+
+    def _own_path(self) -> str:
+        self._own = tempfile.TemporaryDirectory(prefix="skyrl-view-")
+        return os.path.join(self._own.name, "index.sqlite")
 
     def update(self) -> Iterator[int]:
         """Reads what is new and yields the number of new rollouts after each batch."""
@@ -78,6 +86,7 @@ class Index:
         except OSError as error:
             self.trouble = f"{self.source}: {error.strerror}"
             return
+        self._forget_others(paths)
         for path in paths:
             try:
                 yield from self._update_file(path)
@@ -148,6 +157,14 @@ class Index:
         self._writer.commit()
         return len(rows)
 
+    def _forget_others(self, paths: Sequence[str]) -> None:
+        """Forgets the files that are gone."""
+        kept = set(paths)
+        for file, path in self._writer.execute("SELECT id, path FROM file").fetchall():
+            if path not in kept:
+                self._forget(file)
+        self._writer.commit()
+
     def _forget(self, file: int) -> None:
         self._writer.execute("DELETE FROM rollout WHERE file = ?", (file,))
         self._writer.execute("DELETE FROM file WHERE id = ?", (file,))
@@ -186,6 +203,16 @@ def _open(path: str) -> sqlite3.Connection:
         else:
             return made
     raise AssertionError
+
+
+def _copy(path: str, to: str) -> None:
+    """Copies an index that another process writes. An index that cannot be copied is made anew."""
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(to)) as target,
+        contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as source,
+    ):
+        source.backup(target)
 
 
 def _open_lock(path: str) -> int:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from job_samples import make_job
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.cli.copied import configuration_in
 
 LOGS = Path(__file__).parents[1] / "logs"
 
@@ -148,3 +150,25 @@ def test_the_remedy_of_a_full_gpu_names_the_setting_that_the_run_uses(
     assert dispatch(["diagnose", str(log), "--config", str(config)]) == 1
     text = " ".join(capsys.readouterr().out.partition("What to do")[2].split())
     assert text.startswith(f"{expected} ({config}:1)")
+
+
+def test_the_configuration_of_a_job_directory_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = tmp_path / "job"
+    make_job(job, steps=3, prompts=1, samples=2)
+    assert dispatch(["diagnose", str(job)]) == 1
+    settings = capsys.readouterr().out.partition("\nIn your configuration\n")[2].splitlines()
+    assert settings[1] == "  actor.dynamic_batch_size = false (default)"
+    assert settings[3].strip() == f"data.max_prompt_tokens = 2048 ({job}/config.toml:7)"
+    (job / "config.toml").write_text("[model\n")
+    assert dispatch(["diagnose", str(job)]) == 1
+    printed = capsys.readouterr()
+    assert "In your configuration" not in printed.out
+    assert printed.err.startswith("skyrl-doctor diagnose: without the configuration of this job: ")
+
+
+def test_a_configuration_beside_other_logs_is_not_the_job_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_job(tmp_path / "job", steps=3, prompts=1, samples=2)
+    for name in ("training_42.out", "config.toml"):
+        (tmp_path / name).write_bytes((tmp_path / "job" / name).read_bytes())
+    assert configuration_in(str(tmp_path)) == ()
+    assert configuration_in(str(tmp_path / "none")) == ()

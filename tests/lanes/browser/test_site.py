@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from lanes.browser.cdp import Page
+from skyrl_doctor.cli.listing import rows
+from skyrl_doctor.cli.search import find
+from skyrl_doctor.core.registry import discover
 
 pytestmark = pytest.mark.browser
 SITE = Path(os.environ.get("SITE", Path(__file__).parents[3] / "site"))
@@ -57,6 +60,13 @@ def test_the_address_keeps_the_filter(page: Page, site: str) -> None:
     page.open(f"{site}failures/?filter=podman")
     page.wait(f"document.querySelector('#filter input').value === 'podman' && {ROWS} < 60")
     assert page.evaluate("document.querySelector('#filter [role=status]').innerText").endswith(" failures")
+
+
+@pytest.mark.parametrize("words", ["oom", "timeout", "hang", "segfault"])
+def test_the_filter_finds_what_list_finds(page: Page, site: str, words: str) -> None:
+    expected = len(find(rows(discover().checks), (words,)).rows)
+    page.open(f"{site}failures/?filter={words}")
+    page.wait(f"document.querySelector('#filter [role=status]')?.innerText === '{expected} failures'")
 
 
 def test_the_site_is_dark_for_who_wants_it_and_leads_on(page: Page, site: str) -> None:

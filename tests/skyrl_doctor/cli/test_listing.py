@@ -65,6 +65,18 @@ def test_one_line_a_failure_those_of_others_last() -> None:
     assert len(lines) == len(catalogue().entries) + 1
 
 
+@pytest.mark.parametrize("columns", [80, 139])
+def test_each_failure_is_one_row_of_the_terminal(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert dispatch(["list"]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [line[:6] for line in lines] == [entry.id for entry in catalogue().entries]
+    assert max(map(len, lines)) <= columns
+    assert last == "`skyrl-doctor explain ID` prints the page of a failure"
+
+
 def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     assert dispatch(["list"]) == 0

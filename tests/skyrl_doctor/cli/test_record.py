@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from job_samples import make_job
 from skyrl_doctor.cli.app import dispatch
 
 SECRET = "correct-horse-battery"
@@ -67,3 +68,29 @@ def test_what_is_left_out_of_a_configuration_is_said(tmp_path: Path, capsys: pyt
     ):
         assert dispatch(["record", str(tmp_path / str(len(expected))), target]) == 0
         assert capsys.readouterr().out.splitlines()[1:] == expected
+
+
+def test_preflight_of_a_bundle_judges_the_configuration_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, bundle = tmp_path / "job", tmp_path / "bundle"
+    make_job(job, steps=1, prompts=1, samples=1)
+    (job / "config.toml").write_text(RUN)
+    assert dispatch(["record", str(bundle), "--job", str(job)]) == 0
+    capsys.readouterr()
+    assert dispatch(["preflight", "--from", str(bundle), "--format", "json", *LIMITS]) == 1
+    printed = capsys.readouterr().out
+    assert "CFG001" in ids(printed)
+    assert f"{bundle}/job/config.toml" in printed
+
+
+def test_preflight_of_a_recording_judges_the_configuration_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, kept = tmp_path / "run.toml", tmp_path / "kept"
+    run.write_text(RUN)
+    assert dispatch(["record", str(kept), str(run)]) == 0
+    run.unlink()
+    capsys.readouterr()
+    assert dispatch(["preflight", "--from", str(kept), "--format", "json", *LIMITS]) == 1
+    assert "CFG001" in ids(capsys.readouterr().out)

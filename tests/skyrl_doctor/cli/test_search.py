@@ -90,8 +90,8 @@ PHRASES = {
 
 def test_plain_phrases_lead_to_failures() -> None:
     known = rows(registry().checks)
-    found = {phrase: find(known, (phrase,), only_named=True) for phrase in PHRASES}
-    assert {phrase: tuple(row["id"] for row in hits.rows) for phrase, hits in found.items()} == PHRASES
+    found = {phrase: find(known, (phrase,)) for phrase in PHRASES}
+    assert {phrase: tuple(row["id"] for row in hits.named or hits.rows) for phrase, hits in found.items()} == PHRASES
     assert [hits.note for hits in found.values() if hits.note] == []
 
 
@@ -148,3 +148,14 @@ def test_words_that_nothing_has(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_mistyped_name_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["explain", "gpu0001"]) == 2
     assert capsys.readouterr().err.endswith("did you mean GPU001?\n")
+
+
+def test_explain_and_list_count_the_same_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["list", "oom"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    explained = out(capsys, "explain", "oom")
+    chosen = [line[:6] for line in explained if line[:3].isupper()]
+    assert chosen == [line[:6] for line in listed if line[:6] in chosen]
+    assert " ".join(" ".join(explained[-2:]).split()).endswith(
+        f"{len(listed) - len(chosen)} more with these words in their pages or log lines: skyrl-doctor list oom"
+    )

@@ -147,6 +147,7 @@ def test_directories_binaries_and_giants_are_refused(tmp_path: Path) -> None:
         str(big): f"target {big}: larger than 4 MiB, too large for a configuration",
         str(binary): f"target {binary}: not UTF-8 text (byte 128), so not a configuration",
         f"{tmp_path}/none": f"target {tmp_path}/none: no such file or directory",
+        f"{tmp_path}/bniary.toml": f"target {tmp_path}/bniary.toml: no such file or directory; did you mean {binary}?",
         " ": "a target is empty; give the path of a configuration or a command line",
     }
     for target, said in cases.items():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import re
 import subprocess
 import sys
 
@@ -44,6 +45,16 @@ def test_same_text_in_colour() -> None:
     coloured = shown(MIXED)
     assert "\x1b[1;31mERROR    \x1b[0mGPU001 run.toml:12: CUDA_VISIBLE_DEVICES" in coloured
     assert plain(coloured) == text.render(MIXED)
+
+
+@pytest.mark.parametrize("view", [USUAL_VIEW, FULL])
+def test_the_id_of_a_finding_links_to_its_page(view: View) -> None:
+    page = "https://example.org/GPU001.md"
+    report = dataclasses.replace(MIXED, pages={"GPU001": page})
+    link = re.compile(rf"\x1b\]8;id=\d+;{re.escape(page)}\x1b\\+GPU001\x1b\]8;;\x1b")
+    assert len(link.findall(shown(report, view=view))) == 2  # MIXED has two findings of it
+    assert "\x1b]8" not in shown(report, view=view, NO_COLOR="1")
+    assert "\x1b]8" not in text.render(report, view)
 
 
 def test_without_colour_the_width_is_that_of_the_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:

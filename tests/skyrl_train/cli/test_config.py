@@ -8,7 +8,7 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import shaped
-from skyrl_train.config.reference import settings
+from skyrl_train.config.reference import settings, tables
 
 
 def out(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -76,3 +76,10 @@ def test_the_defaults_are_a_file_that_changes_nothing_and_each_line_is_true(caps
 
 def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out(capsys, "schema"))["title"] == "skyrl-train run configuration"
+
+
+def test_without_a_key_the_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = out(capsys, "explain").splitlines()
+    assert lines[0] == f"model      The model. ({sum(one.table == 'model' for one in settings())} keys)"
+    assert [line.split()[0] for line in lines if line[:1].isalpha()] == list(tables())
+    assert lines[-1] == "`skyrl-train config explain TABLE` explains its keys"

@@ -304,6 +304,21 @@ def test_a_run_of_prime_rl_keeps_its_learning_rate_and_its_gpus(capsys: pytest.C
     ]
 
 
+def test_the_lengths_of_prime_rl_are_translated(capsys: pytest.CaptureFixture[str]) -> None:
+    lengths = "seq_len = 10000\n" + PRIME.format(group=16) + "[orchestrator.sampling]\nmax_tokens = 512\n[inference]\n"
+    Path("rl.toml").write_text(lengths)
+    assert dispatch(["init", "--from", "rl.toml"]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["rollout"]["max_tokens"], made["rollout"]["max_model_len"]) == (512, 10000)
+    assert made["data"]["max_response_tokens"] == 10000 - 2048
+    printed = capsys.readouterr().out
+    assert "not carried over" not in printed
+    assert printed.splitlines()[-2:] == [
+        "first: set data.train_files in run.toml, the file of training tasks",
+        "next: skyrl-doctor preflight --structure-only run.toml",
+    ]
+
+
 def test_rollouts_that_are_no_whole_prompts_and_missing_tasks_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("rl.toml").write_text(PRIME.format(group=3))
     assert dispatch(["init", "--from", "rl.toml"]) == 0

@@ -9,12 +9,15 @@ import pytest
 from job_samples import write_rollouts
 from skyrl_train.agent import journal
 from skyrl_train.agent.journal import append
+from skyrl_train.cli import listed_rollouts
 from skyrl_train.cli.app import dispatch
+from skyrl_train.contracts import rollout_summaries
 from skyrl_train.contracts.agent.call_parser import parse_call
 from skyrl_train.contracts.agent.calls import Ended
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
 from skyrl_train.contracts.rewards.score import Scored
+from skyrl_train.view.index import Index, cache_directory
 
 TEXT = "<function=terminal>\n<parameter=command>ls</parameter>\n</function>"
 STEP = Step(
@@ -178,20 +181,97 @@ def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_job_lists_its_rollouts_in_one_line_each(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_lists_its_rollouts_in_aligned_columns(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = listed(capsys, str(job))
-    assert len(lines) == 25
-    assert lines[-1] == "24 rollouts"
-    assert lines[0] == "step 1  s1p0-0  repo__task-1  0  FINISH_TOOL  5 turns  18 s  test_fix fails"
+    assert (len(lines), lines[-1]) == (26, "24 rollouts")
+    assert [lines[0], lines[1], lines[-2]] == [
+        "step  rollout  task          reward  end                     turns  time  why",
+        "   3  s3p1-3   repo__task-4       1  FINISH_TOOL                 5  18 s  3 of 3 tests pass",
+        "   1  s1p0-0   repo__task-1       0  FINISH_TOOL                 5  18 s  test_fix fails",
+    ]
 
 
 def test_the_filters_of_a_list(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert listed(capsys, str(job), "--step", "2")[-1] == "8 rollouts"
     assert listed(capsys, str(job), "--text", "no such text") == ["0 rollouts"]
     solved = listed(capsys, str(job), "--reward-from", "1", "--text", "window.owned")
-    assert [line for line in solved[:-1] if "  1  FINISH_TOOL" not in line] == []
-    assert len(solved) > 2
-    assert len(listed(capsys, str(job), "--failed")) + len(listed(capsys, str(job), "--reward-from", "1")) == 26
+    assert [line for line in solved[1:-1] if "  1  FINISH_TOOL" not in line] == []
+    assert len(solved) > 3
+    assert len(listed(capsys, str(job), "--failed")) + len(listed(capsys, str(job), "--reward-from", "1")) == 28
+
+
+def test_a_long_list_goes_on_after_a_rollout(
+    job: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = listed(capsys, str(job), "--failed")[1:-1]
+    monkeypatch.setattr(listed_rollouts, "MOST_LISTED", 4)
+    first = listed(capsys, str(job), "--failed")
+    last = every[3].split()[1]
+    assert first[-2:] == [
+        f"… and {len(every) - 4} more: `--after {last}` lists the next 4, `--all` lists all",
+        f"4 rollouts of {len(every)}",
+    ]
+    assert listed(capsys, str(job), "--text", "window.owned")[-2:] == [
+        "… and more: `--after s3p0-3` lists the next 4, `--all` lists all",
+        "4 rollouts, and more",
+    ]
+    assert [line.split()[1] for line in first[1:5]] == [line.split()[1] for line in every[:4]]
+    assert listed(capsys, str(job), "--failed", "--after", last)[1].split()[1] == every[4].split()[1]
+    assert listed(capsys, str(job), "--failed", "--all")[1:-1] == every
+    assert dispatch(["show", str(job), "--after", "none"]) == 2
+    assert capsys.readouterr().err == f"skyrl-train show: --after none: {job} has no rollout of this id\n"
+
+
+def test_a_list_leaves_the_viewers_index_and_reads_it_again(
+    job: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(listed_rollouts, "SMALL", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    listed(capsys, str(job), "--failed")
+    index = Index(str(job), cache_directory())
+    assert sum(index.update()) == 0
+    monkeypatch.setattr(rollout_summaries, "summary_of_line", None)  # a line read again would fail
+    assert listed(capsys, str(job))[-1] == "24 rollouts"
+    index.close()
+
+
+def test_a_cache_that_cannot_be_written_is_not_needed(
+    job: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(listed_rollouts, "SMALL", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert listed(capsys, str(job))[-1] == "24 rollouts"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--step", "999"), "--step 999: {} has no rollouts of this step; its steps are 1 to 3"),
+        (("--tool", "finsh"), "--tool finsh: no rollout has this value; did you mean finish?"),
+        (("--tool", "zzz"), "--tool zzz: no rollout has this value; the rollouts have execute_bash, finish"),
+        (("--end", "max_iter"), "--end max_iter: no rollout has this value; did you mean max_iterations_reached?"),
+    ],
+)
+def test_a_value_that_no_rollout_has(
+    job: Path, words: tuple[str, str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["show", str(job), *words]) == 2
+    assert capsys.readouterr().err == f"skyrl-train show: {why.format(job)}\n"
+
+
+def test_an_end_that_no_rollout_has_had_yet(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(capsys, str(job), "--end", "ROLLOUT_TIMEOUT") == ["0 rollouts"]
+
+
+def test_a_bundle_names_its_summaries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job/rollout_summaries.jsonl").touch()
+    assert dispatch(["show", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"skyrl-train show: {tmp_path}: a bundle holds a summary of each rollout ({tmp_path}/job/rollout_summaries.jsonl) "
+        f"but no transcripts; `skyrl-doctor report {tmp_path}` shows the summaries\n"
+    )
 
 
 def test_a_rollout_of_a_job_is_found(job: Path, capsys: pytest.CaptureFixture[str]) -> None:

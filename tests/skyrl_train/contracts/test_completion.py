@@ -47,6 +47,21 @@ def test_the_trainer_s_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert completed(text, "skyrl-train", "data", "conv") == ["convert"]
 
 
+def test_the_lines_of_fish(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor(["completion", "fish"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith("complete -c skyrl-doctor -n ")] == []
+    role = "complete -c skyrl-doctor -n '__fish_seen_subcommand_from preflight' -l role -x -a 'auto login runtime gpu'"
+    assert role in lines
+    assert "complete -c skyrl-doctor -n '__fish_seen_subcommand_from preflight' -s v -l verbose" in lines
+    commands = [line.split(" -a ")[1].split()[0] for line in lines if "__fish_use_subcommand" in line]
+    assert commands == list(SKYRL_DOCTOR.commands)
+    assert any(
+        line.startswith("complete -c skyrl-doctor -n '__fish_seen_subcommand_from explain' -a 'GPU001 ")
+        for line in lines
+    )
+
+
 @pytest.mark.parametrize("program", [SKYRL_DOCTOR, SKYRL_TRAIN])
 def test_shellcheck_finds_nothing(program: object, tmp_path: Path) -> None:
     file = tmp_path / "completion.sh"

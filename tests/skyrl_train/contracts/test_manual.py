@@ -8,7 +8,7 @@ import pytest
 
 from skyrl_doctor.cli.app import SKYRL_DOCTOR, dispatch
 from skyrl_train.cli.app import SKYRL_TRAIN
-from skyrl_train.contracts.command_line import Program
+from skyrl_train.contracts.command_line import Program, parser
 from skyrl_train.contracts.manual import pages
 
 
@@ -26,6 +26,7 @@ def test_internal_commands_have_none() -> None:
 def test_what_a_page_holds() -> None:
     page = pages(SKYRL_DOCTOR)["skyrl-doctor-preflight.1"]
     assert ".B \\-\\-fail\\-on {error,warning}\nlowest severity" in page
+    assert ".SH DESCRIPTION\nCheck" in page
     assert ".SH EXAMPLES\n.TP\n.B skyrl\\-doctor preflight run.toml\n" in page
     assert "Exit status: 0 pass" in page
     assert "examples:" not in page
@@ -40,3 +41,13 @@ def test_groff_warns_of_nothing(program: Program) -> None:
         argv = [groff, "-man", "-Tutf8", "-ww", "-z"]
         done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=60, check=True)
         assert (name, done.stderr) == (name, "")
+
+
+@pytest.mark.parametrize("program", [SKYRL_DOCTOR, SKYRL_TRAIN])
+def test_the_help_of_each_command_shows_an_example(program: Program) -> None:
+    lacking = []
+    for name in program.commands:
+        made = parser(program, name).below()[name]
+        texts = {name: made.epilog, **{f"{name} {verb}": below.epilog for verb, below in made.below().items()}}
+        lacking += [one for one, text in texts.items() if f"  {program.name} {one}" not in (text or "")]
+    assert lacking == []

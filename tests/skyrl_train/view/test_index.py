@@ -10,7 +10,7 @@ from job_samples import transcript, write_rollouts
 from skyrl_train.agent.journal import append
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.payloads import to_json
-from skyrl_train.contracts.rollout_summaries import files_in, read, step_of, summary_of_line
+from skyrl_train.contracts.rollout_summaries import Summary, files_in, read, step_of, summary_of_line
 from skyrl_train.view import index as module
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index
@@ -73,12 +73,28 @@ def test_a_second_look_reads_nothing_again(job: Path, tmp_path: Path) -> None:
         made.close()
 
 
-def test_two_viewers_do_not_share_an_index(index: Index, job: Path, tmp_path: Path) -> None:
+def test_a_second_reader_goes_on_with_a_copy(index: Index, job: Path, tmp_path: Path) -> None:
     list(index.update())
+    append(job / "rollouts" / "step_5.jsonl", transcript("newer"))
     other = Index(str(job), str(tmp_path / "cache"))
-    assert sum(other.update()) == 32
+    assert (other.path != index.path, sum(other.update()), len(names(other))) == (True, 1, 33)
     assert len(names(index)) == 32
     other.close()
+
+
+def test_a_removed_file_is_forgotten(index: Index, job: Path) -> None:
+    list(index.update())
+    for step in (1, 2, 3):
+        (job / "rollouts" / f"step_{step}.jsonl").unlink()
+    assert sum(index.update()) == 0
+    assert {name[:2] for name in names(index)} == {"s4"}
+
+
+def test_an_index_without_a_cache_is_removed(job: Path) -> None:
+    made = Index(str(job), None)
+    assert (sum(made.update()), Path(made.path).exists()) == (32, True)
+    made.close()
+    assert not Path(made.path).exists()
 
 
 def test_a_damaged_index_is_made_anew(index: Index, job: Path, tmp_path: Path) -> None:
@@ -120,6 +136,19 @@ def test_the_index_is_private(index: Index, tmp_path: Path) -> None:
     assert set(modes.values()) == {0}
 
 
+def accepts(filters: Filters, step: int | None, one: Summary) -> bool:
+    return (
+        (not filters.failed or one.masked or one.reward is None or one.reward < 1)
+        and (filters.least_reward is None or (one.reward is not None and one.reward >= filters.least_reward))
+        and (filters.most_reward is None or (one.reward is not None and one.reward <= filters.most_reward))
+        and (not filters.end or filters.end.lower() == one.finish.lower())
+        and (filters.step is None or filters.step == step)
+        and (not filters.task or filters.task.lower() in one.task.lower())
+        and (not filters.tool or filters.tool in one.tools)
+        and (not filters.tests or filters.tests.lower() in one.why.lower())
+    )
+
+
 def test_sql_and_python_filter_alike(index: Index, job: Path) -> None:
     list(index.update())
     every = [
@@ -138,7 +167,7 @@ def test_sql_and_python_filter_alike(index: Index, job: Path) -> None:
         filters = Filters(failed=failed, least_reward=least, end=end, step=step, task=task, tool=tool, tests=tests)
         condition, values = filters.sql()
         found = {row["rollout"] for row in index.rows(f"SELECT rollout FROM rollout WHERE {condition}", values)}
-        assert found == {one.rollout for at, one in every if filters.accepts(at, one)}
+        assert found == {one.rollout for at, one in every if accepts(filters, at, one)}
         chosen += 0 < len(found) < len(every)
     assert chosen > 10
 
