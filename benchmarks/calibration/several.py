@@ -35,6 +35,7 @@ KINDS: Mapping[str, Mapping[str, Value]] = {
     "fsdp_size2": {f"{A}.actor.fsdp_config.fsdp_size": 2, f"{A}.ref.fsdp_config.fsdp_size": 2},
     "fsdp2": campaign.FSDP2,
     "lora32": campaign.lora(32),
+    "layered_summon": {f"{A}.rollout.layered_summon": True},
     "sequence_parallel2": {f"{A}.actor.ulysses_sequence_parallel_size": 2, "critic.ulysses_sequence_parallel_size": 2},
     "dynamic8192": campaign.dynamic(8192),
     "dynamic16384": campaign.dynamic(16384),

@@ -72,6 +72,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "qwen2.5-1.5b": QWEN2 | _sizes(1536, 28, 12, 2, 8960),
     "qwen2.5-3b": QWEN2 | _sizes(2048, 36, 16, 2, 11008),
     "qwen2.5-7b": QWEN2 | _sizes(3584, 28, 28, 4, 18944) | {"vocab_size": 152064, "tie_word_embeddings": False},
+    "qwen2.5-14b": QWEN2 | _sizes(5120, 48, 40, 8, 13824) | {"vocab_size": 152064, "tie_word_embeddings": False},
     "qwen3-0.6b": QWEN3 | _sizes(1024, 28, 16, 8, 3072),
     "llama3.2-1b": LLAMA3 | _sizes(2048, 16, 32, 8, 8192),
     "qwen3-30b-a3b-4-layers": QWEN3 | _sizes(2048, 4, 32, 4, 6144) | _experts(128, 8, 768),
