@@ -99,6 +99,13 @@ SIGNATURES = (
         versions="trl",
     ),
     Signature(
+        pattern=r"\bglobal (?P<which>train|eval) batch size \((?P<processes>\d{1,6}) x (?P<each>\d{1,6})\) must be evenly divisible(?! by the number of generations per prompt \()",
+        sample="ValueError: The global eval batch size (2 x 8) must be evenly divisible",
+        explain="{processes} processes x {each} samples are no multiple of the generations of a prompt",
+        remedy="Lower `num_generations`, or raise `per_device_{which}_batch_size` or the number of processes, so that processes x samples is a multiple of `num_generations`.",
+        versions="trl, in lines that a terminal has cut",
+    ),
+    Signature(
         pattern=r"(?i:batch|rollout|DataProto|num_workers|n_gpus|dp_size)[^\n]{0,140}(?:must|should|needs to|has to|is not|not)(?: be)?(?: evenly)? divisible by",
         sample="AssertionError: normalized ppo_mini_batch_size 6 should be divisible by ppo_micro_batch_size_per_gpu 4",
         explain=CAUSE,

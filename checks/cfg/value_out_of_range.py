@@ -34,6 +34,13 @@ SIGNATURES = (
         versions="vllm, sglang",
     ),
     Signature(
+        pattern=r"`temperature` \(=(?P<value>-?[\d.]{1,12})\) has to be a strictly positive float",
+        sample="ValueError: `temperature` (=0.0) has to be a strictly positive float, otherwise your next token scores will be invalid.",
+        explain="transformers samples only with a temperature above 0, and it is {value}",
+        remedy="Pass `do_sample=False` without a temperature for greedy decoding, or a temperature above 0.",
+        versions="transformers",
+    ),
+    Signature(
         pattern=r"max_num_batched_tokens \((?P<batch>\d{1,9})\) is smaller than max_model_len \((?P<length>\d{1,9})\)",
         sample="  Value error, max_num_batched_tokens (512) is smaller than max_model_len (4096). This effectively limits the maximum sequence length to max_num_batched_tokens",
         explain="vLLM's batch of {batch} tokens is smaller than its context of {length}",

@@ -29,6 +29,8 @@ from skyrl_train.node.packages import OPENHANDS, Disagreement, disagreements, is
 
 STACK = ("verl", "vllm", "torch", "transformers", "ray", *OPENHANDS)
 
+_STACK = r"torch|transformers|vllm|verl|ray|peft|trl|accelerate|tokenizers|huggingface_hub|datasets|deepspeed|triton|flash_attn|xformers|sglang|bitsandbytes|tensordict|pydantic|openai|numpy"
+
 SIGNATURES = (
     Signature(
         pattern=r"\bNumba needs NumPy (?P<expected>\d[\w. ]{0,20}?)\. Got NumPy (?P<found>[\d.]{1,12}\d)",
@@ -36,6 +38,14 @@ SIGNATURES = (
         explain="numba needs NumPy {expected}, but {found} is installed",
         remedy="Install a NumPy that numba accepts, or a newer numba, with the interpreter that the traceback shows; `pip check` names other packages that disagree.",
         versions="numba",
+    ),
+    Signature(
+        pattern=rf"^(?:.{{0,40}} )?ImportError: cannot import name '(?P<name>[^'\n]{{1,80}})' from '(?P<package>{_STACK})(?:\.[\w.]{{1,120}})?' \(\S{{1,200}}/(?:site|dist)-packages/",
+        unless=r"most likely due to a circular import",
+        sample="ImportError: cannot import name 'OwnCache' from 'transformers' (/opt/env/lib/python3.12/site-packages/transformers/__init__.py)",
+        explain="the code that imports `{name}` was written for another version of {package} than the installed one",
+        remedy="`pip show {package}` shows the version. Install the one that this code names as its requirement, or change the code. A kernel or job that ran while {package} was changed must be started again.",
+        versions="the packages of a training stack",
     ),
 )
 

@@ -65,7 +65,7 @@ SIGNATURES = (
         versions="httpx",
     ),
     Signature(
-        pattern=r"\b50[0234], message='.{0,80}(?:/start|/sessions?|/runtime)\b|50[0234] .{0,160}:\d{4,5}/(?:start|sessions?|runtime|api)\b|(?:/start|/sessions?/\S{0,80}) .{0,20}(?:returned|answered|status) 50\d|url: /(?:start|sessions?|runtime)\b.{0,80}too many 5\d\d error responses",
+        pattern=r"\b50[0234], message='.{0,80}(?:/start|/sessions?|/runtime)\b|50[0234] .{0,160}:\d{4,5}/(?:start|sessions?|runtime|api(?!/conversations/[^/\s]{1,80}/))\b|(?:/start|/sessions?/\S{0,80}) .{0,20}(?:returned|answered|status) 50\d|url: /(?:start|sessions?|runtime)\b.{0,80}too many 5\d\d error responses",
         sample="aiohttp.client_exceptions.ClientResponseError: 503, message='Service Unavailable', url='http://node07:8000/start'",
         explain=CAUSE,
         versions="aiohttp",

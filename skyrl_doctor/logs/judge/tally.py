@@ -30,6 +30,8 @@ from skyrl_doctor.logs.read.versions import find_versions
 
 _LINES_AFTER = 5
 """A script that goes on after a failed command writes so many lines."""
+_LINES_AFTER_ERROR = 20
+"""A program that goes on after an error that a logger wrote, and ends well, writes so many."""
 _REPLIED = re.compile(rb"log_server_r: request: POST \S{1,200} \S{1,80} 200\b")
 """A line of llama.cpp's server about a request that it answered."""
 MAX_EARLIER = 20
@@ -219,7 +221,12 @@ class Tally:
             return bool(self._frameworks.found or self._frameworks.parts or self._steps.marks())
         if REFUSED in suspect.text and self._refused:
             return (self._replied or 0) > self._refused
-        is_above = ended is not None and ended.number - suspect.number >= _LINES_AFTER
+        if ended is None:
+            return False
+        if weight is Weight.ERROR and self._traceback is None:
+            last = self.unmatched.last
+            return last is not None and ended.number - last >= _LINES_AFTER_ERROR
+        is_above = ended.number - suspect.number >= _LINES_AFTER
         return is_above and weight is Weight.SHELL and is_dispensable(suspect.text)
 
     def _weight_of(self, last_words: LastWords, traceback: Line | None) -> Weight:

@@ -55,6 +55,13 @@ class Unmatched:
         return max(self._kept, default=None)
 
     @property
+    def last(self) -> int | None:
+        """The number of the last error; None if not all were counted."""
+        if self.is_full or None in self._weights:
+            return None
+        return max((self._clusters[at].last for at in self._weights if at is not None), default=None)
+
+    @property
     def is_full(self) -> bool:
         """Whether no further error is needed, unless the run survives the kept ones."""
         return self._count >= (MAX_ERRORS if Weight.EXCEPTION in self._kept else 2 * MAX_ERRORS)

@@ -130,7 +130,7 @@ _QUOTES_ERROR = re.compile(
 _NO_ERROR = re.compile(
     rf"\bskyrl-train train: (?!{CAUSE}|refused: )"  # messages of a run that continues
     r"|(?i:\berror[ _-](?:handl\w+|codes?(?!:? [1-9])|logs?|files?|counts?|rates?|recovery|correction)\b)"
-    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?(?! {2})\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|unable to write pod event|^Error executing job with overrides"
+    r"|(?i:(?<![/\w.-])(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?(?! {2})\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|unable to write pod event|^Error executing job with overrides"
     r"|\bError(?: response from daemon)?: [Nn]o (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # asked during clean-up
     r"|\bslurmstepd: error: .{0,80}\brmdir\b|\bRAY_DRIVER_FAILURE\b"
     r"|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"

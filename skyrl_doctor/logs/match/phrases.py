@@ -6,7 +6,7 @@ from skyrl_doctor.logs.read.levels import Level, last_level
 
 _ADVICE_BEFORE = re.compile(
     r"(?i)\b(?:consider|try|make sure|in case(?: of)?|to (?:avoid|prevent|fix|debug|reduce)|avoid(?:s|ing)?|prevent(?:s|ing)?"
-    r"|if|when(?:ever)? you|(?:may|might|could)(?! not)|can (?:be|cause|lead|result)|possibl[ey]|usually|often|sometimes"
+    r"|(?<!checking )(?<!determining )if|when(?:ever)? you|(?:may|might|could)(?! not)|can (?:be|cause|lead|result)|possibl[ey]|usually|often|sometimes"
     r"|such as|e\.g\.|for example|hint|tip|note that|known issue|(?:common|possible|likely) (?:causes?|reasons?)|instead of|no longer|without)\b[^.!?;]*$"
 )
 """Words that make the rest of their sentence advice."""
