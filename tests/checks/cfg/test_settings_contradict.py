@@ -232,6 +232,7 @@ def test_a_value_that_is_not_known_is_silent(word: str) -> None:
     assert found("CFG012", verl(f"{A}.{MICRO}=8", word)) == []
 
 
+CORRECTION = "trainer.algorithm.off_policy_correction"
 SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("trainer.algorithm.use_kl_in_reward=true",), "trainer.algorithm.use_kl_loss=true", "trainer.algorithm.use_kl_loss=false"),
     ((), "trainer.algorithm.advantage_estimator=gae", "trainer.algorithm.advantage_estimator=grpo"),
@@ -262,6 +263,23 @@ SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "trainer.policy.megatron_config.tensor_model_parallel_size=8",
         "trainer.policy.megatron_config.tensor_model_parallel_size=2",
     ),
+    ((), f"{CORRECTION}.tis_ratio_type=tokens", f"{CORRECTION}.tis_ratio_type=token"),
+    ((), f"{CORRECTION}.sequence_mask_metric=None", f"{CORRECTION}.sequence_mask_metric=null"),
+    ((), f"{CORRECTION}.sequence_mask_metric=geometry", f"{CORRECTION}.sequence_mask_metric=''"),
+    ((f"{CORRECTION}.sequence_mask_metric=product",), "trainer.algorithm.policy_loss_type=kl_cov", "trainer.algorithm.policy_loss_type=rollout_is"),
+    ((), "trainer.algorithm.loss_reduction=token-mean", "trainer.algorithm.loss_reduction=prompt_mean"),
+    (("generator.step_wise_trajectories=true",), "trainer.algorithm.loss_reduction=token_mean_legacy", "trainer.algorithm.loss_reduction=token_mean"),
+    ((), "trainer.sequence_parallel_backend=ring", "trainer.sequence_parallel_backend=ulysses"),
+    (
+        ("generator.inference_engine.tensor_parallel_size=2", "generator.inference_engine.data_parallel_size=4"),
+        "generator.inference_engine.expert_parallel_size=4",
+        "generator.inference_engine.expert_parallel_size=8",
+    ),
+    (
+        ("generator.inference_engine_tensor_parallel_size=2",),
+        "generator.inference_engine_expert_parallel_size=4",
+        "generator.inference_engine_expert_parallel_size=2",
+    ),
 )  # fmt: skip
 
 
@@ -282,6 +300,8 @@ WORD = "trainer.algorithm"
     [
         (f"{WORD}.advantage_estimator=grp0", Severity.ERROR, f"{WORD}.advantage_estimator is 'grp0'; expected grpo, rloo, gae, reinforce++ or maxrl", "grpo"),
         (f"{WORD}.kl_estimator_type=low_var_k3", Severity.ERROR, f"{WORD}.kl_estimator_type is 'low_var_k3'; expected k1, k2, k3 or abs", "k3"),
+        (f"{CORRECTION}.sequence_mask_metric=geometry", Severity.ERROR, f"{CORRECTION}.sequence_mask_metric is 'geometry'; expected product or geometric", "geometric"),
+        ("trainer.sequence_parallel_backend=ring", Severity.ERROR, "trainer.sequence_parallel_backend is 'ring'; expected ulysses", None),
         ("trainer.strategy=ddp", Severity.ERROR, "trainer.strategy is 'ddp'; expected fsdp or megatron", None),
         ("trainer.strategy=deepspeed", Severity.WARNING, "trainer.strategy is 'deepspeed', which SkyRL had until skyrl_train 0.3; expected fsdp or megatron", None),
         ("generator.inference_engine.weight_sync_backend=ncl", Severity.WARNING, "generator.inference_engine.weight_sync_backend is 'ncl'; expected nccl or delta; SkyRL broadcasts the weights then, also where CUDA IPC would do", "nccl"),
