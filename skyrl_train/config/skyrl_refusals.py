@@ -303,6 +303,28 @@ def _prime_cache(own: Own) -> Iterator[Refusal]:
         )
 
 
+def _prime_offline(own: Own) -> Iterator[Refusal]:
+    """The trainer and the orchestrator write one W&B run, which only the server can join. The key is as old as the rule."""
+    key = "monitors.wandb.offline"
+    if own(key) is True:
+        yield Refusal(
+            key=key,
+            message=f"{key} is true, but the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
+            removes=(key,),
+        )
+
+
+def _prime_old_offline(own: Own) -> Iterator[Refusal]:
+    """The same setting under the name that it had until August 2026. Before 0.5 the two programs wrote two runs."""
+    key = "wandb.offline"
+    if own(key) is True and own("wandb.shared") is not False:
+        yield Refusal(
+            key=key,
+            message=f"{key} is true; since prime-rl 0.5 the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
+            removes=(key,),
+        )
+
+
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
     """SkyRL takes the reward itself for the advantage of a single rollout; its rloo takes 0."""
     key, estimator = "generator.n_samples_per_prompt", own(f"{ALGORITHM}.advantage_estimator") or "grpo"
@@ -370,4 +392,6 @@ PRIME_RULES = (
     Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
     _rule(_prime_resume),
     _rule(_prime_cache),
+    _rule(_prime_offline),
+    Rule(("wandb.shared",), _prime_old_offline, is_certain=False),
 )

@@ -359,6 +359,35 @@ def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str)
     assert found("CFG012", plan(head + healthy, "rl.toml")) == []
 
 
+HEAD = "[model]\nname = 'org/model'\n[deployment]\nnum_train_gpus = 1\n[orchestrator]\ngroup_size = 8\n"
+
+
+def test_a_shared_run_of_prime_rl_is_not_written_offline() -> None:
+    assert found("CFG012", plan(f"{HEAD}[monitors.wandb]\noffline = true\n", "rl.toml")) == [
+        config_finding(
+            "monitors.wandb.offline is true, but the trainer and the orchestrator share one W&B run, which needs the "
+            "server; remove it, and export WANDB_MODE=offline to log offline",
+            Location("rl.toml", 8, "monitors.wandb.offline"),
+            removes=("monitors.wandb.offline",),
+        )
+    ]
+    assert found("CFG012", plan(f"{HEAD}[monitors.wandb]\noffline = false\n", "rl.toml")) == []
+    assert found("CFG012", plan(f"{HEAD}[trainer.monitors.wandb]\noffline = true\n", "rl.toml")) == []
+
+
+def test_a_release_of_prime_rl_before_shared_runs_may_write_offline() -> None:
+    assert found("CFG012", plan(f"{HEAD}[wandb]\noffline = true\n", "rl.toml")) == [
+        config_finding(
+            "wandb.offline is true; since prime-rl 0.5 the trainer and the orchestrator share one W&B run, which needs "
+            "the server; remove it, and export WANDB_MODE=offline to log offline",
+            Location("rl.toml", 8, "wandb.offline"),
+            removes=("wandb.offline",),
+            severity=Severity.WARNING,
+        )
+    ]
+    assert found("CFG012", plan(f"{HEAD}[wandb]\noffline = true\nshared = false\n", "rl.toml")) == []
+
+
 SOURCE = "[[orchestrator.train.source]]\nname = 'a'\n[orchestrator.train.source.env.taskset]\nid = 'a'\n"
 ONE = "[orchestrator.train.source.env.{agent}.harness]\nid = 'null'\n"
 
