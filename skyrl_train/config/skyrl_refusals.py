@@ -353,7 +353,7 @@ SKYRL_RULES = (
     _rule(_merged),
     _rule(_kept),
     _rule(_words),
-    _rule(_losses),
+    Rule((), _losses, is_validated=True),
     _rule(
         _experts,
         *(f"{before}{name}_parallel_size" for before in (f"{ENGINE}.", OLD_ENGINE) for name in ("tensor", "data")),

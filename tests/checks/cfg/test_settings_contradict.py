@@ -337,6 +337,33 @@ def test_a_program_of_the_users_own_may_not_ask_skyrl(around: tuple[str, ...], f
     assert found("CFG012", made(healthy)) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("from skyrl.train.utils import validate_cfg\nvalidate_cfg(cfg)\n", Severity.ERROR),
+        ("from skyrl_train.utils.utils import other, validate_cfg\nvalidate_cfg(cfg)\n", Severity.ERROR),
+        ("from skyrl.train.utils import validate_cfg\n", Severity.WARNING),
+        ("from mine import validate_cfg\nvalidate_cfg(cfg)\n", Severity.WARNING),
+    ],
+)
+def test_a_program_that_asks_skyrl_is_refused(code: str, severity: Severity) -> None:
+    words = (
+        f"trainer.policy.model.path=m trainer.placement.policy_num_nodes=1 {CORRECTION}.sequence_mask_metric=geometry"
+    )
+    text = f"python3 -m examples.my.main_mine {words} trainer.algorithm.advantage_estimator=mine"
+    made = load(RecordedMachine({"environ": {"HOME": "/home/ada"}, "read /c/run.sh": text, "read /c/examples/my/main_mine.py": code}), ("/c/run.sh",))  # fmt: skip
+    own = "; examples.my.main_mine may allow it"
+    allowed = own if severity is Severity.WARNING else ""
+    told = [(one.severity, one.message) for one in found("CFG012", made)]
+    assert told == [
+        (
+            Severity.WARNING,
+            f"{WORD}.advantage_estimator is 'mine'; expected grpo, rloo, gae, reinforce++ or maxrl{own}",
+        ),
+        (severity, f"{CORRECTION}.sequence_mask_metric is 'geometry'; expected product or geometric{allowed}"),
+    ]
+
+
 def test_a_setting_without_a_line_has_that_of_the_program() -> None:
     text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=2 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.ppo_mini_batch_size=32"
     keys = {one.location for one in found("CFG012", plan(text, "run.sh"))}
