@@ -58,6 +58,7 @@ PRIME_BESIDE = (
     "inference.vllm.enable_prefix_caching",
     "resume.dir",
     "resume.step",
+    "wandb.shared",
     *PRIME_FINE_TUNING,
 )
 """Keys of prime-rl that the memory model, launch and CFG012 read and that stand in none of the stored tables."""

@@ -2,7 +2,8 @@
 
 ## What it does
 Compares the settings of verl's fully asynchronous trainer, of SkyRL's, and of prime-rl with what each asserts at its
-start: batch sizes, numbers of workers and requests in flight, staleness, shared GPUs, and how weights are sent.
+start: batch sizes, numbers of workers and requests in flight, staleness, shared GPUs, and how weights are sent. Of SkyRL's
+also dynamic sampling, the filter that full batches need, and, as a warning, the policy losses that SkyRL refuses since 0.3.
 
 ## Why it breaks training
 The trainer stops with an assertion, after the queue and after the models are loaded.
@@ -23,15 +24,16 @@ from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.answers import TODAYS_PRIME
 from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.keys import OTHER_PROGRAM
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.parallel import own_integer, own_value
-from skyrl_train.config.asynchronous import fits_staleness, worker_range
+from skyrl_train.config.asynchronous import compares_with_rollouts, fits_staleness, worker_range
 
 CAUSE = "asynchronous training refuses this combination of settings"
 
 SIGNATURES = (
     Signature(
-        pattern=r"Invalid num_parallel_generation_workers|train_batch_size must be zero|gen_batch_size must be one|must equal policy_mini_batch_size for fully async|colocate_all is not supported for async|must rollout calculate log_probs",
+        pattern=r"Invalid num_parallel_generation_workers|train_batch_size must be zero|gen_batch_size must be one|must equal policy_mini_batch_size for fully async|colocate_all is not supported for async|must rollout calculate log_probs|dynamic sampling is not supported for fully async|sample_full_batch=True requires|Fully async training should use rollout logprobs",
         sample="AssertionError: train_batch_size must be zero",
         explain=CAUSE,
         versions="verl, SkyRL",
@@ -55,6 +57,8 @@ _SKYRL = (
     ("trainer.placement.colocate_all", False),
     ("generator.batched", False),
 )
+_SAMPLING, _LOSS = "trainer.algorithm.dynamic_sampling.type", "trainer.algorithm.policy_loss_type"
+_FULL, _FILTER = "trainer.fully_async.sample_full_batch", "trainer.algorithm.zero_variance_filter"
 
 
 @check("CFG009", fix="skyrl_train/config/asynchronous.py")
@@ -66,6 +70,8 @@ def async_settings_refused(plan: Plan) -> Iterator[Finding]:
     elif _is_on(plan, "trainer.fully_async.enabled"):
         yield from _expected(plan, _SKYRL)
         yield from _workers(plan)
+        yield from _samples(plan)
+        yield from _loss(plan)
     elif plan.is_of(TODAYS_PRIME):
         yield from _prime(plan)
     else:
@@ -109,6 +115,32 @@ def _workers(plan: Plan) -> Iterator[Finding]:
     message = f"{key} is {workers}; with mini batches of {mini} and a staleness of {staleness} steps, expected {least} to {most}"
     nearest = least if workers < least else most
     yield config_finding(message, plan.own[key].location, {key: str(nearest)})
+
+
+def _samples(plan: Plan) -> Iterator[Finding]:
+    """SkyRL samples no further prompts; full batches drop prompts with equal rewards, so the filter has to be on."""
+    kind = own_value(plan, _SAMPLING)
+    if kind is not None:
+        message = f"{kind.assignment}, but fully asynchronous training has no dynamic sampling; expected null"
+        yield config_finding(message, kind.location, {_SAMPLING: "null"})
+    found = plan.own.get(_FILTER)
+    if not _is_on(plan, _FULL) or (found is not None and (found.unknown or found.value is True)):
+        return
+    message = f"{_FULL} is true, but {_FILTER} is {'not set' if found is None else 'false'}; full batches need it"
+    place = (found or plan.own[_FULL]).location
+    may_be_set = found is None and own_value(plan, OTHER_PROGRAM) is not None
+    severity = Severity.WARNING if may_be_set else Severity.ERROR
+    yield config_finding(message, place, {_FILTER: "true"}, severity=severity)
+
+
+def _loss(plan: Plan) -> Iterator[Finding]:
+    """SkyRL 0.2 and earlier take every loss, and a script does not name its release: a warning."""
+    loss, anchor = own_value(plan, _LOSS), plan.own.get("trainer.algorithm.cispo.cispo_anchor")
+    if loss is None or (anchor is not None and anchor.unknown):
+        return
+    if not compares_with_rollouts(loss.value, None if anchor is None else anchor.value):
+        message = f"{loss.assignment} uses log-probs of a policy that fully asynchronous training does not keep; SkyRL 0.3 and later refuse it, expected 'rollout_is' or 'dppo'"
+        yield config_finding(message, loss.location, severity=Severity.WARNING)
 
 
 def _prime(plan: Plan) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 ## What it does
 Under Megatron, divides the GPUs by tensor x pipeline x context parallel size, and by the size of the experts. Under
 FSDP, divides them by the sequence parallel size. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
-size. Divides the model's attention heads by each tensor and sequence parallel size, and its layers by the pipeline size; the
+size. Divides the GPUs of prime-rl's trainer by its copies of the weights and its context parallel size, and both by the size of
+the experts. Divides the model's attention heads by each tensor and sequence parallel size, and its layers by the pipeline size; the
 model's config.json is on this machine, or its name is that of a public model.
 
 ## Why it breaks training
@@ -25,11 +26,12 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
-from skyrl_doctor.plan.answers import trained_gpus
+from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
-from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.parallel import megatron_models, own_integer, own_value
-from skyrl_train.config.parallel import does_not_divide, gpu_faults
+from skyrl_train.config.dialect import PRIME_NODE_GPUS
+from skyrl_train.config.parallel import Mesh, does_not_divide, gpu_faults, mesh_fault
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
@@ -97,6 +99,7 @@ SIGNATURES = (
 )
 
 VERL = "actor_rollout_ref.rollout"
+MODEL, DEPLOYMENT = "trainer.model", "deployment"
 TENSOR, SEQUENCE = "rollout.tensor_parallel_size", "actor.sequence_parallel_size"
 
 
@@ -125,6 +128,47 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
             f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
         )
     yield from _rollout(plan, gpus)
+    if plan.is_of(*PRIME):
+        yield from _mesh(plan)
+
+
+def _mesh(plan: Plan) -> Iterator[Finding]:
+    """prime-rl's trainer. An expert size of `auto` depends on the model. A tensor parallel size is of releases before 0.5."""
+    cp, ep, copies, tp = (plan.own.get(f"{MODEL}.{name}") for name in ("cp", "ep", "dp_replicate", "tp"))
+    nodes, group, kind = (
+        plan.own.get(f"{DEPLOYMENT}.{name}") for name in ("num_train_nodes", "nodes_per_fsdp_group", "type")
+    )
+    if tp is not None or any(found.unknown for found in (cp, ep, copies, nodes, group, kind) if found):
+        return
+    replicas = _integer(copies, 1)
+    count, size = _integer(nodes, 0), _integer(group, 0)
+    if size > 0 and count > 0 and _value(plan, f"{DEPLOYMENT}.type") == "multi_node":
+        if count % size:
+            message = f"{DEPLOYMENT}.nodes_per_fsdp_group is {size}, which does not divide the {count} nodes that train"
+            yield config_finding(message, plan.own[f"{DEPLOYMENT}.nodes_per_fsdp_group"].location)
+            return
+        replicas = count // size
+    fault = mesh_fault(_mesh_gpus(plan), Mesh(replicas=replicas, context=_integer(cp, 1), expert=_integer(ep, 1)))
+    if fault:
+        place = next((found.location for found in (cp, ep, copies, group) if found), None)
+        yield config_finding(f"{MODEL}: {fault}", place)
+
+
+def _integer(found: Value | None, absent: int) -> int:
+    """The value; the default where there is none, or a word that the program replaces."""
+    value = None if found is None else found.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else absent
+
+
+def _mesh_gpus(plan: Plan) -> int | None:
+    """The GPUs that prime-rl's trainer starts on, if the configuration writes them: a node has 8 where it does not say."""
+    if not plan.is_of(TODAYS_PRIME):
+        return None
+    if _value(plan, f"{DEPLOYMENT}.type") != "multi_node":
+        return own_integer(plan, f"{DEPLOYMENT}.num_train_gpus")
+    nodes, key = own_integer(plan, f"{DEPLOYMENT}.num_train_nodes"), f"{DEPLOYMENT}.gpus_per_node"
+    each = own_integer(plan, key) if key in plan.own else PRIME_NODE_GPUS
+    return None if nodes is None or each is None else nodes * each
 
 
 def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:

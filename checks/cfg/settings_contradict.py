@@ -7,7 +7,7 @@ temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. W
 tokens with the longest sequence: before verl 0.8 every batch is padded to it, since then the first reply of that length is
 refused, which is a warning. Of SkyRL's `validate_cfg` and of prime-rl's
 validators it applies some, where each setting of the rule is written; a program of the user's own with SkyRL's keys gets a
-warning, since it may check its settings in another way. Whether batches divide is CFG002's.
+warning, since it may check its settings in another way; where its file calls `validate_cfg`, the words of the losses are errors. Whether batches divide is CFG002's.
 
 ## Why it breaks training
 The framework raises when it starts, after the queue, or when its workers start, after Ray.
@@ -31,7 +31,7 @@ from skyrl_doctor.facts.model_files import ModelFiles, by_name
 from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
-from skyrl_doctor.plan.keys import MAY_SET, OTHER_PROGRAM
+from skyrl_doctor.plan.keys import MAY_SET, OTHER_PROGRAM, VALIDATES
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
@@ -95,7 +95,8 @@ SIGNATURES = (
 @check("CFG012", fix="skyrl_train/config/verl_refusals.py")
 def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator[Finding]:
     release = required(plan).release
-    program, start = own_value(plan, OTHER_PROGRAM), command_place(plan)
+    other, start = own_value(plan, OTHER_PROGRAM), command_place(plan)
+    validates = own_value(plan, VALIDATES) is not None
 
     longest = _longest_reply(plan, model)
 
@@ -107,6 +108,7 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
 
     hidden: set[str] = set()
     for rule in _rules(plan):
+        program = None if rule.is_validated and validates else other
         plain = Severity.ERROR if program is None and rule.is_certain else Severity.WARNING
         severity = plain if release is None else release.severity(rule.span.holds)
         if severity is Severity.ERROR and not rule.is_certain:

@@ -23,6 +23,8 @@ EXTRA = {
 
 OTHER_PROGRAM = "other_program"
 """The module of a program that takes SkyRL's keys and is not SkyRL's own: it may check settings in another way."""
+VALIDATES = "other_program_validates"
+"""That the file of another program calls the framework's own check of the settings."""
 NO_TRAINING = "no_training"
 """An own value of a plan: the module of its program, if that generates or scores replies and trains nothing."""
 MAY_SET = " may set it"

@@ -45,6 +45,31 @@ def gpu_faults(gpus: int, sizes: Parallel) -> Iterator[str]:  # FIX(CFG008)
         )
 
 
+@record(kw_only=True)
+class Mesh:
+    """The parallel sizes of prime-rl's trainer: copies of the weights, context parallel, and expert parallel if it is known."""
+
+    replicas: int = 1
+    context: int = 1
+    expert: int | None = None
+
+
+def mesh_fault(gpus: int | None, mesh: Mesh) -> str:  # FIX(CFG008)
+    """What prime-rl asserts of its sizes when the trainer starts, and does not hold; empty if all holds or is not known."""
+    copies, context, expert = mesh.replicas, mesh.context, 1 if mesh.expert is None else mesh.expert
+    if min(copies, context, expert) < 1:
+        return f"dp_replicate is {copies}, cp {context} and ep {expert}; expected at least 1"
+    product = f"cp {context}" if copies == 1 else f"dp_replicate {copies} x cp {context}"
+    if gpus is not None and gpus % (copies * context):
+        return f"{product} does not divide the {_gpus(gpus)} that train; use sizes with a product that divides {gpus}"
+    if expert % context and expert > 1:
+        return f"cp {context} does not divide ep {expert}; use a cp that divides it"
+    if gpus is not None and gpus // copies % expert:
+        one = gpus // copies
+        return f"ep {expert} does not divide the {_gpus(one)} of one copy of the weights; use an ep that divides {one}"
+    return ""
+
+
 def does_not_divide(whole: int | None, part: int) -> bool:
     """Whether a known whole leaves a remainder."""
     return whole is not None and part > 1 and whole % part != 0

@@ -38,3 +38,5 @@ class Rule:
     span: Span = ALWAYS
     is_certain: bool = True
     """False if another file or the command line may hold what the rule misses: then it only warns."""
+    is_validated: bool = False
+    """True if each program that calls the framework's own check of the settings refuses, whatever words it adds."""

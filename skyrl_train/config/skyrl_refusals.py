@@ -21,6 +21,17 @@ STRATEGIES, RENAMED, REMOVED = ("fsdp", "megatron"), "fsdp2", "deepspeed"
 ESTIMATORS = ("grpo", "rloo", "gae", "reinforce++", "maxrl")
 KL_ESTIMATORS = ("k1", "k2", "k3", "abs")
 """The words that any version of SkyRL has."""
+CORRECTION = f"{ALGORITHM}.off_policy_correction"
+RATIO, MASK, REDUCTION = (
+    f"{CORRECTION}.tis_ratio_type",
+    f"{CORRECTION}.sequence_mask_metric",
+    f"{ALGORITHM}.loss_reduction",
+)
+RATIOS, MASKS = ("token", "sequence"), ("product", "geometric")
+"""The words since skyrl_train 0.4, which has the correction."""
+LEGACY_MEAN = "token_mean_legacy"
+REDUCTIONS = ("token_mean", "sequence_mean", "seq_mean_token_sum_norm", LEGACY_MEAN, "prompt_mean")
+"""The words of any version; the last two since skyrl 0.2 and 0.3."""
 BACKENDS, OLD_BACKEND = ("nccl", "delta"), "gloo"
 USUAL_ROLLOUTS = 8
 LONE_IS_ZERO = ("grpo", "max_rl")
@@ -63,6 +74,23 @@ def _words(own: Own) -> Iterator[Refusal]:
         yield from _no_word(own, f"{ALGORITHM}.kl_estimator_type", KL_ESTIMATORS)
 
 
+def _losses(own: Own) -> Iterator[Refusal]:
+    """How the loss is corrected for older rollouts, and how it is reduced. An empty word turns the correction off."""
+    yield from _no_word(own, RATIO, RATIOS, ("",))
+    yield from _no_word(own, MASK, MASKS, ("",))
+    yield from _no_word(own, REDUCTION, REDUCTIONS)
+    yield from _no_word(own, "trainer.sequence_parallel_backend", ("ulysses",))
+    key, corrections = f"{ALGORITHM}.policy_loss_type", [name for name in (RATIO, MASK) if own(name)]
+    if own(key) in ("clip_cov", "kl_cov") and corrections:
+        yield Refusal(key=key, message=f"{key} is {own(key)}, which takes no correction, but {corrections[0]} is set")
+    if own(STEPS) is True and own(REDUCTION) == LEGACY_MEAN:
+        yield Refusal(
+            key=REDUCTION,
+            message=f"{REDUCTION} is {LEGACY_MEAN}, but {STEPS} is true; expected token_mean",
+            settings={REDUCTION: "token_mean"},
+        )
+
+
 def _old_words(own: Own) -> Iterator[Refusal]:
     """A word that today's SkyRL refuses, or silently takes for another."""
     if own("trainer.strategy") == REMOVED:
@@ -85,7 +113,7 @@ def _no_word(own: Own, key: str, words: tuple[str, ...], others: tuple[str, ...]
 
 
 def _listed(words: tuple[str, ...]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _megatron_ranks(own: Own) -> Iterator[Refusal]:
@@ -169,6 +197,20 @@ def _colocated(own: Own) -> Iterator[Refusal]:
             message=f"{engines} engines x tensor {size}{''.join(f' x {one}' for one in more if one > 1)} = {used} GPUs, "
             f"but the policy has {given} and {PLACEMENT}.colocate_all is true; expected the same",
         )
+
+
+def _experts(own: Own) -> Iterator[Refusal]:
+    """The experts of an engine are on all GPUs of its tensor and data parallel ranks."""
+    for before in (f"{ENGINE}.", OLD_ENGINE):
+        key = f"{before}expert_parallel_size"
+        experts, tensor = _whole(own(key)), _whole(own(f"{before}tensor_parallel_size"))
+        data = _whole(own(f"{before}data_parallel_size")) or 1
+        if experts is not None and experts > 1 and tensor is not None and tensor * data != experts:
+            yield Refusal(
+                key=key,
+                message=f"{key} is {experts}, but tensor {tensor} x data {data} = {tensor * data} GPUs; expected the same",
+                settings={key: str(tensor * data)},
+            )
 
 
 def _prime_tensor(own: Own) -> Iterator[Refusal]:
@@ -261,6 +303,28 @@ def _prime_cache(own: Own) -> Iterator[Refusal]:
         )
 
 
+def _prime_offline(own: Own) -> Iterator[Refusal]:
+    """The trainer and the orchestrator write one W&B run, which only the server can join. The key is as old as the rule."""
+    key = "monitors.wandb.offline"
+    if own(key) is True:
+        yield Refusal(
+            key=key,
+            message=f"{key} is true, but the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
+            removes=(key,),
+        )
+
+
+def _prime_old_offline(own: Own) -> Iterator[Refusal]:
+    """The same setting under the name that it had until August 2026. Before 0.5 the two programs wrote two runs."""
+    key = "wandb.offline"
+    if own(key) is True and own("wandb.shared") is not False:
+        yield Refusal(
+            key=key,
+            message=f"{key} is true; since prime-rl 0.5 the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
+            removes=(key,),
+        )
+
+
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
     """SkyRL takes the reward itself for the advantage of a single rollout; its rloo takes 0."""
     key, estimator = "generator.n_samples_per_prompt", own(f"{ALGORITHM}.advantage_estimator") or "grpo"
@@ -289,6 +353,11 @@ SKYRL_RULES = (
     _rule(_merged),
     _rule(_kept),
     _rule(_words),
+    Rule((), _losses, is_validated=True),
+    _rule(
+        _experts,
+        *(f"{before}{name}_parallel_size" for before in (f"{ENGINE}.", OLD_ENGINE) for name in ("tensor", "data")),
+    ),
     Rule((), _old_words, is_certain=False),
     _rule(
         _megatron_ranks,
@@ -323,4 +392,6 @@ PRIME_RULES = (
     Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
     _rule(_prime_resume),
     _rule(_prime_cache),
+    _rule(_prime_offline),
+    Rule(("wandb.shared",), _prime_old_offline, is_certain=False),
 )

@@ -11,7 +11,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, renamed, unknown_values
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
-from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM
+from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, VALIDATES
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
@@ -28,6 +28,8 @@ NODES = "slurm.nodes"
 TRAIN, SFT_PROGRAM = "train", "sft"
 OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
+PACKAGES, VALIDATE = ("skyrl.train.", "skyrl_train."), "validate_cfg"
+"""Where SkyRL's check of the settings is, and its name."""
 GENERATES = ".main_generate"
 SFT_MODULES = ("skyrl.train.main_sft",)
 _WORD = re.compile(r"(?P<mode>\+{0,2}|~)(?P<key>[A-Za-z_]\w*(?:[.-][A-Za-z_]\w*)*)=(?P<value>.*)", re.DOTALL)
@@ -56,6 +58,8 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     if not is_own:
         place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
+        if _validates(_entry(machine, source.file, launch)):
+            beside.append(Value(VALIDATES, value=True, location=place, written=False, own=VALIDATES))
     if launch.module.endswith(GENERATES):
         beside.append(Value(NO_TRAINING, launch.module, location=None, written=False, own=NO_TRAINING))
     nodes = next(name for name, ours in names.items() if ours == NODES)
@@ -74,7 +78,7 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
-    added = set() if is_own else _fields(machine, source.file, launch)
+    added = set() if is_own else _fields(_entry(machine, source.file, launch))
     of_keys = _problems(program, version, own.values(), None if is_own else added or set(), launch)
     problems = (*of_keys, *strays)
     unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""
@@ -128,16 +132,34 @@ def _problems(
     yield from unknown_values(known)
 
 
-def _fields(machine: Machine, file: str, launch: Launch) -> set[str] | None:
-    """The names of the fields that the entry point's own file adds; None if the file is not here."""
+def _entry(machine: Machine, file: str, launch: Launch) -> ast.Module | None:
+    """The entry point's own file; None if it is not here."""
     path = f"{launch.module.replace('.', '/')}.py"
     for folder in folders_above(machine, file):
         try:
-            tree = ast.parse(machine.read(f"{folder}/{path}", limit_bytes=MAX_SOURCE_BYTES))
+            return ast.parse(machine.read(f"{folder}/{path}", limit_bytes=MAX_SOURCE_BYTES))
         except (CouldNotLook, SyntaxError, ValueError, RecursionError):
             continue
-        fields = (
-            node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-        )
-        return {field.target.id for field in fields if isinstance(field.target, ast.Name)}
     return None
+
+
+def _fields(tree: ast.Module | None) -> set[str] | None:
+    """The names of the fields that the entry point's own file adds; None without the file."""
+    if tree is None:
+        return None
+    fields = (node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name))
+    return {field.target.id for field in fields if isinstance(field.target, ast.Name)}
+
+
+def _validates(tree: ast.Module | None) -> bool:
+    """Whether the entry point's own file imports SkyRL's validate_cfg and calls it."""
+    nodes = [] if tree is None else list(ast.walk(tree))
+    imported = any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith(PACKAGES)
+        and any(name.name == VALIDATE and name.asname is None for name in node.names)
+        for node in nodes
+    )
+    return imported and any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == VALIDATE for node in nodes
+    )

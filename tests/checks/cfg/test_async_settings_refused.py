@@ -95,6 +95,60 @@ def test_skyrl_asserts_workers_batches_and_placement() -> None:
     ]
 
 
+ALGORITHM, SAMPLES = "trainer.algorithm", "trainer.algorithm.dynamic_sampling.type"
+FULL, FILTER = "trainer.fully_async.sample_full_batch", f"{ALGORITHM}.zero_variance_filter"
+
+
+def script(*words: str, module: str = "skyrl.train.entrypoints.main_base") -> Plan:
+    """A fully asynchronous start of SkyRL."""
+    return plan(f"python3 -m {module} trainer.fully_async.enabled=true {' '.join(words)}\n", "run.sh")
+
+
+def test_skyrl_samples_no_further_prompts() -> None:
+    assert found("CFG009", script(f"{SAMPLES}=filter")) == [
+        config_finding(
+            f"{SAMPLES} = 'filter', but fully asynchronous training has no dynamic sampling; expected null",
+            Location("run.sh", 1, SAMPLES),
+            {SAMPLES: "null"},
+        )
+    ]
+    for word in (f"{SAMPLES}=null", f"{SAMPLES}=$KIND", f"{SAMPLES}=filter trainer.fully_async.enabled=false"):
+        assert messages_or_skip(script(word)) == []
+
+
+def messages_or_skip(made: Plan) -> list[str]:
+    return [] if verdict("CFG009", made)[0] is Status.SKIP else messages(made)
+
+
+def test_full_batches_of_skyrl_need_the_filter() -> None:
+    unset = f"{FULL} is true, but {FILTER} is not set; full batches need it"
+    place = Location("run.sh", 1, FULL)
+    assert found("CFG009", script(f"{FULL}=true")) == [config_finding(unset, place, {FILTER: "true"})]
+    own = script(f"{FULL}=true trainer.policy.model.path=m", "environment.env_class=a", module="examples.my.main_mine")
+    assert found("CFG009", own) == [config_finding(unset, place, {FILTER: "true"}, severity=Severity.WARNING)]
+    assert found("CFG009", script(f"{FULL}=true", f"{FILTER}=false")) == [
+        config_finding(
+            f"{FULL} is true, but {FILTER} is false; full batches need it",
+            Location("run.sh", 1, FILTER),
+            {FILTER: "true"},
+        )
+    ]
+    for words in ((f"{FULL}=true", f"{FILTER}=true"), (f"{FULL}=true", f"{FILTER}=$F"), (f"{FULL}=false",)):
+        assert messages(script(*words)) == []
+
+
+def test_a_loss_of_skyrl_that_needs_an_old_policy_is_a_warning() -> None:
+    key = f"{ALGORITHM}.policy_loss_type"
+    text = "uses log-probs of a policy that fully asynchronous training does not keep; SkyRL 0.3 and later refuse it, expected 'rollout_is' or 'dppo'"
+    for loss in ("regular", "cispo"):
+        assert found("CFG009", script(f"{key}={loss}")) == [
+            config_finding(f"{key} = '{loss}' {text}", Location("run.sh", 1, key), severity=Severity.WARNING)
+        ]
+    anchor = f"{ALGORITHM}.cispo.cispo_anchor"
+    for words in ((f"{key}=rollout_is",), (f"{key}=mine",), (f"{key}=cispo", f"{anchor}=rollout"), (f"{key}=cispo", f"{anchor}=$A")):  # fmt: skip
+        assert messages(script(*words)) == []
+
+
 def test_prime_rl_sends_adapters_by_file() -> None:
     lora = "[trainer.model.lora]\nrank = 8\n[weight_broadcast]\ntype = "
     assert messages(plan(f"{PRIME}{lora}'filesystem'\n")) == []

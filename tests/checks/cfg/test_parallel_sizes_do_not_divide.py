@@ -120,3 +120,51 @@ def test_the_heads_of_a_public_model_are_known_by_its_name() -> None:
 def test_silent_on_clean_configurations() -> None:
     for name in ("examples/mig20.toml", "examples/verl/grpo_mig20.sh"):
         assert found("CFG008", example(name)) == []
+
+
+def prime(deployment: str, sizes: str) -> list[str]:
+    """The messages for a prime-rl file with these tables."""
+    text = (
+        f"[model]\nname = 'm'\n[deployment]\n{deployment}\n[orchestrator]\ngroup_size = 8\n[trainer.model]\n{sizes}\n"
+    )
+    return [one.message for one in found("CFG008", plan(text, "rl.toml"))]
+
+
+NODES = "type = 'multi_node'\nnum_train_nodes = 2\nnum_infer_nodes = 1"
+
+
+def test_prime_rl_divides_its_gpus_by_copies_and_context() -> None:
+    text = f"[model]\nname = 'm'\n[deployment]\n{NODES}\n[trainer.model]\nep = 8\ncp = 3\n"
+    assert found("CFG008", plan(text, "rl.toml")) == [
+        config_finding(
+            "trainer.model: cp 3 does not divide the 16 GPUs that train; use sizes with a product that divides 16",
+            Location("rl.toml", 9, "trainer.model.cp"),
+        )
+    ]
+    product = "trainer.model: dp_replicate 4 x cp 2 does not divide the 4 GPUs that train; use sizes with a product that divides 4"
+    assert prime("num_train_gpus = 4", "dp_replicate = 4\ncp = 2") == [product]
+    assert prime(f"{NODES}\ngpus_per_node = 6", "cp = 3") == []
+    assert prime(NODES, "ep = 8\ncp = 2") == []
+    assert prime("gpus_per_node = 8", "cp = 3") == []  # another file may set num_train_gpus
+    assert prime("num_train_gpus = 4", "cp = 3\ntp = 2") == []
+
+
+def test_prime_rl_divides_its_experts_by_context() -> None:
+    sizes = "trainer.model: cp 4 does not divide ep 6; use a cp that divides it"
+    assert prime("gpus_per_node = 8", "cp = 4\nep = 6") == [sizes]
+    assert prime("num_train_gpus = 8", "cp = 4\nep = 'auto'") == []
+    assert prime("num_train_gpus = 8", "cp = 4\nep = 1") == []
+    island = "trainer.model: ep 8 does not divide the 4 GPUs of one copy of the weights; use an ep that divides 4"
+    assert prime("num_train_gpus = 8", "dp_replicate = 2\nep = 8") == [island]
+    assert prime("num_train_gpus = 8", "cp = 0") == [
+        "trainer.model: dp_replicate is 1, cp 0 and ep 1; expected at least 1"
+    ]
+
+
+def test_prime_rl_makes_a_copy_of_the_weights_for_each_group_of_nodes() -> None:
+    group = "trainer.model: ep 16 does not divide the 8 GPUs of one copy of the weights; use an ep that divides 8"
+    assert prime(f"{NODES}\nnodes_per_fsdp_group = 1", "ep = 16") == [group]
+    assert prime(f"{NODES}\nnodes_per_fsdp_group = 2", "ep = 16") == []
+    assert prime(f"{NODES}\nnodes_per_fsdp_group = 3", "ep = 8") == [
+        "deployment.nodes_per_fsdp_group is 3, which does not divide the 2 nodes that train"
+    ]

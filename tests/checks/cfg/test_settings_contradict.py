@@ -232,6 +232,7 @@ def test_a_value_that_is_not_known_is_silent(word: str) -> None:
     assert found("CFG012", verl(f"{A}.{MICRO}=8", word)) == []
 
 
+CORRECTION = "trainer.algorithm.off_policy_correction"
 SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("trainer.algorithm.use_kl_in_reward=true",), "trainer.algorithm.use_kl_loss=true", "trainer.algorithm.use_kl_loss=false"),
     ((), "trainer.algorithm.advantage_estimator=gae", "trainer.algorithm.advantage_estimator=grpo"),
@@ -262,6 +263,23 @@ SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "trainer.policy.megatron_config.tensor_model_parallel_size=8",
         "trainer.policy.megatron_config.tensor_model_parallel_size=2",
     ),
+    ((), f"{CORRECTION}.tis_ratio_type=tokens", f"{CORRECTION}.tis_ratio_type=token"),
+    ((), f"{CORRECTION}.sequence_mask_metric=None", f"{CORRECTION}.sequence_mask_metric=null"),
+    ((), f"{CORRECTION}.sequence_mask_metric=geometry", f"{CORRECTION}.sequence_mask_metric=''"),
+    ((f"{CORRECTION}.sequence_mask_metric=product",), "trainer.algorithm.policy_loss_type=kl_cov", "trainer.algorithm.policy_loss_type=rollout_is"),
+    ((), "trainer.algorithm.loss_reduction=token-mean", "trainer.algorithm.loss_reduction=prompt_mean"),
+    (("generator.step_wise_trajectories=true",), "trainer.algorithm.loss_reduction=token_mean_legacy", "trainer.algorithm.loss_reduction=token_mean"),
+    ((), "trainer.sequence_parallel_backend=ring", "trainer.sequence_parallel_backend=ulysses"),
+    (
+        ("generator.inference_engine.tensor_parallel_size=2", "generator.inference_engine.data_parallel_size=4"),
+        "generator.inference_engine.expert_parallel_size=4",
+        "generator.inference_engine.expert_parallel_size=8",
+    ),
+    (
+        ("generator.inference_engine_tensor_parallel_size=2",),
+        "generator.inference_engine_expert_parallel_size=4",
+        "generator.inference_engine_expert_parallel_size=2",
+    ),
 )  # fmt: skip
 
 
@@ -282,6 +300,8 @@ WORD = "trainer.algorithm"
     [
         (f"{WORD}.advantage_estimator=grp0", Severity.ERROR, f"{WORD}.advantage_estimator is 'grp0'; expected grpo, rloo, gae, reinforce++ or maxrl", "grpo"),
         (f"{WORD}.kl_estimator_type=low_var_k3", Severity.ERROR, f"{WORD}.kl_estimator_type is 'low_var_k3'; expected k1, k2, k3 or abs", "k3"),
+        (f"{CORRECTION}.sequence_mask_metric=geometry", Severity.ERROR, f"{CORRECTION}.sequence_mask_metric is 'geometry'; expected product or geometric", "geometric"),
+        ("trainer.sequence_parallel_backend=ring", Severity.ERROR, "trainer.sequence_parallel_backend is 'ring'; expected ulysses", None),
         ("trainer.strategy=ddp", Severity.ERROR, "trainer.strategy is 'ddp'; expected fsdp or megatron", None),
         ("trainer.strategy=deepspeed", Severity.WARNING, "trainer.strategy is 'deepspeed', which SkyRL had until skyrl_train 0.3; expected fsdp or megatron", None),
         ("generator.inference_engine.weight_sync_backend=ncl", Severity.WARNING, "generator.inference_engine.weight_sync_backend is 'ncl'; expected nccl or delta; SkyRL broadcasts the weights then, also where CUDA IPC would do", "nccl"),
@@ -317,6 +337,33 @@ def test_a_program_of_the_users_own_may_not_ask_skyrl(around: tuple[str, ...], f
     assert found("CFG012", made(healthy)) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("from skyrl.train.utils import validate_cfg\nvalidate_cfg(cfg)\n", Severity.ERROR),
+        ("from skyrl_train.utils.utils import other, validate_cfg\nvalidate_cfg(cfg)\n", Severity.ERROR),
+        ("from skyrl.train.utils import validate_cfg\n", Severity.WARNING),
+        ("from mine import validate_cfg\nvalidate_cfg(cfg)\n", Severity.WARNING),
+    ],
+)
+def test_a_program_that_asks_skyrl_is_refused(code: str, severity: Severity) -> None:
+    words = (
+        f"trainer.policy.model.path=m trainer.placement.policy_num_nodes=1 {CORRECTION}.sequence_mask_metric=geometry"
+    )
+    text = f"python3 -m examples.my.main_mine {words} trainer.algorithm.advantage_estimator=mine"
+    made = load(RecordedMachine({"environ": {"HOME": "/home/ada"}, "read /c/run.sh": text, "read /c/examples/my/main_mine.py": code}), ("/c/run.sh",))  # fmt: skip
+    own = "; examples.my.main_mine may allow it"
+    allowed = own if severity is Severity.WARNING else ""
+    told = [(one.severity, one.message) for one in found("CFG012", made)]
+    assert told == [
+        (
+            Severity.WARNING,
+            f"{WORD}.advantage_estimator is 'mine'; expected grpo, rloo, gae, reinforce++ or maxrl{own}",
+        ),
+        (severity, f"{CORRECTION}.sequence_mask_metric is 'geometry'; expected product or geometric{allowed}"),
+    ]
+
+
 def test_a_setting_without_a_line_has_that_of_the_program() -> None:
     text = "\n\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=2 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.ppo_mini_batch_size=32"
     keys = {one.location for one in found("CFG012", plan(text, "run.sh"))}
@@ -337,6 +384,35 @@ def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str)
     head = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n"
     assert [one.severity for one in found("CFG012", plan(head + faulty, "rl.toml"))] == [Severity.ERROR]
     assert found("CFG012", plan(head + healthy, "rl.toml")) == []
+
+
+HEAD = "[model]\nname = 'org/model'\n[deployment]\nnum_train_gpus = 1\n[orchestrator]\ngroup_size = 8\n"
+
+
+def test_a_shared_run_of_prime_rl_is_not_written_offline() -> None:
+    assert found("CFG012", plan(f"{HEAD}[monitors.wandb]\noffline = true\n", "rl.toml")) == [
+        config_finding(
+            "monitors.wandb.offline is true, but the trainer and the orchestrator share one W&B run, which needs the "
+            "server; remove it, and export WANDB_MODE=offline to log offline",
+            Location("rl.toml", 8, "monitors.wandb.offline"),
+            removes=("monitors.wandb.offline",),
+        )
+    ]
+    assert found("CFG012", plan(f"{HEAD}[monitors.wandb]\noffline = false\n", "rl.toml")) == []
+    assert found("CFG012", plan(f"{HEAD}[trainer.monitors.wandb]\noffline = true\n", "rl.toml")) == []
+
+
+def test_a_release_of_prime_rl_before_shared_runs_may_write_offline() -> None:
+    assert found("CFG012", plan(f"{HEAD}[wandb]\noffline = true\n", "rl.toml")) == [
+        config_finding(
+            "wandb.offline is true; since prime-rl 0.5 the trainer and the orchestrator share one W&B run, which needs "
+            "the server; remove it, and export WANDB_MODE=offline to log offline",
+            Location("rl.toml", 8, "wandb.offline"),
+            removes=("wandb.offline",),
+            severity=Severity.WARNING,
+        )
+    ]
+    assert found("CFG012", plan(f"{HEAD}[wandb]\noffline = true\nshared = false\n", "rl.toml")) == []
 
 
 SOURCE = "[[orchestrator.train.source]]\nname = 'a'\n[orchestrator.train.source.env.taskset]\nid = 'a'\n"
