@@ -160,8 +160,9 @@ def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     width = min(columns(), WIDEST)
     if not is_one:
         yield from job_title(one.job.slurm_id, one.job.read, width)
-    if not one.job.slurm_id and len(one.job.read) > 1:
-        yield from read_as_one(one.job.read, named=not is_one, width=width)
+    if one.job.near or (not one.job.slurm_id and len(one.job.read) > 1):
+        alone = (one.job.near or one.job.read)[0]
+        yield from read_as_one(one.job.read, alone, named=not is_one, width=width)
     figures = StepFigures() if one.diagnosis.root else one.figures
     yield from step_fault_lines(figures, redact, width)
     yield from text(

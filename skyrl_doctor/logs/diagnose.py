@@ -1,5 +1,6 @@
 """Diagnoses logs: paths in, the root cause of each job out."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -18,12 +19,14 @@ class DiagnosedJob:
     """The diagnosis of one job, and the files it rests on.
 
     `slurm_id` is empty where the logs name no Slurm job. `versions` are those of the packages that the logs name, by package.
+    `near` are the files that only their directory joins to the job.
     """
 
     slurm_id: str
     diagnosis: Diagnosis
     read: tuple[str, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
+    near: tuple[str, ...] = ()
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -80,7 +83,12 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
         unread += [found.unread] if found.unread else []
     by_file = {scan.file: scan for scan in scans}
     groups = group_by_job({file: scan.job_words for file, scan in by_file.items()})
-    jobs = [_diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s) for group in groups]
+    jobs = [
+        dataclasses.replace(
+            _diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s), near=group.near
+        )
+        for group in groups
+    ]
     placed = sorted(
         zip(groups, jobs, strict=True), key=lambda one: 0 if one[0].is_dated else 1 + (not one[1].is_failed)
     )

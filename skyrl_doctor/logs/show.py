@@ -202,10 +202,10 @@ def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterat
     yield ""
 
 
-def read_as_one(files: Sequence[str], *, named: bool, width: int = WIDTH) -> Iterator[str]:
-    """That the files are read as one run, and how to read one alone. `named`: a title above has their names."""
+def read_as_one(files: Sequence[str], alone: str, *, named: bool, width: int = WIDTH) -> Iterator[str]:
+    """That the files are read as one run, and how to read `alone` by itself. `named`: a title above has their names."""
     yield from ["Read as one run."] if named else _files(files, "Read as one run: ", width)
-    yield f"For one alone: skyrl-doctor diagnose {shlex.quote(encodable(plain(files[0])))}"
+    yield f"For one alone: skyrl-doctor diagnose {shlex.quote(encodable(plain(alone)))}"
     yield ""
 
 
