@@ -7,6 +7,7 @@ from dataclasses import field
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
+from skyrl_doctor.logs.judge.error_lines import count_error_lines
 from skyrl_doctor.logs.judge.files import scan_file
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import installed_patterns
@@ -98,5 +99,14 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
 
 def _diagnosed(slurm_id: str, scans: Sequence[Scan], site_s: int) -> DiagnosedJob:
     versions = {name.replace("_", "-"): found for one in reversed(scans) for name, found in one.versions.items()}
-    diagnosis = find_root_cause(scans, site_s=site_s, slurm_id=slurm_id)
+    diagnosis = _counted(find_root_cause(scans, site_s=site_s, slurm_id=slurm_id), scans)
     return DiagnosedJob(slurm_id, diagnosis, tuple(one.file for one in scans), versions)
+
+
+def _counted(diagnosis: Diagnosis, scans: Sequence[Scan]) -> Diagnosis:
+    """The diagnosis with the number of error lines, where none of them ended the run. Files with several runs are not counted."""
+    if diagnosis.tolerated is None or diagnosis.root or diagnosis.unknown or diagnosis.earlier:
+        return diagnosis
+    counts = [count_error_lines(scan.file, installed_patterns()) for scan in scans]
+    known = [count for count in counts if count is not None]
+    return dataclasses.replace(diagnosis, errors=sum(known) if len(known) == len(counts) else None)

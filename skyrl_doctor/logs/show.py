@@ -100,7 +100,8 @@ def _tolerated_data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
     line = diagnosis.tolerated
     if line is None or diagnosis.root or diagnosis.unknown:
         return {}
-    return {"tolerated": {**_location(line), "text": _clean(line.text, redact)}}
+    lines = {"lines": diagnosis.errors} if diagnosis.errors else {}
+    return {"tolerated": {**_location(line), "text": _clean(line.text, redact), **lines}}
 
 
 def _earlier_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -171,17 +172,27 @@ def _nothing_found(diagnosis: Diagnosis, files: int, faults: int) -> str:
     """What the lines of the logs show, where no failure explains them."""
     if not faults:
         found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
-        return f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        counted = f" {error_lines(diagnosis.errors)}" if diagnosis.errors else ""
+        return f"{found} found in {files} {'file' if files == 1 else 'files'}.{counted}"
     lines = "No known failure matches a line" if diagnosis.tolerated else "No line shows an error"
     source = "finding above comes" if faults == 1 else f"{faults} findings above come"
     return f"{lines}. The {source} from the figures of the steps."
 
 
+def error_lines(errors: int) -> str:
+    """How many lines show an error, in a sentence."""
+    return "1 line shows an error." if errors == 1 else f"{errors} lines show an error."
+
+
 def stopped_at(stopped: Stopped) -> str:
     """Where a log without an end stops."""
+    return f"{stopped_step(stopped)} without an error: {encodable(plain(stopped.file))}:{stopped.line}"
+
+
+def stopped_step(stopped: Stopped) -> str:
+    """The step at which a log without an end stops."""
     of = f" of {stopped.total}" if stopped.total is not None else ""
-    place = f"{encodable(plain(stopped.file))}:{stopped.line}"
-    return f"The log stops at step {stopped.step}{of} without an error: {place}"
+    return f"The log stops at step {stopped.step}{of}"
 
 
 def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
