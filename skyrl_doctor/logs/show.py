@@ -172,7 +172,8 @@ def _nothing_found(diagnosis: Diagnosis, files: int, faults: int) -> str:
     """What the lines of the logs show, where no failure explains them."""
     if not faults:
         found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
-        counted = f" {error_lines(diagnosis.errors)}" if (diagnosis.errors or 0) > 1 else ""
+        errors = diagnosis.errors or 0
+        counted = f" {error_lines(errors)}" if errors > 1 else ""
         return f"{found} found in {files} {'file' if files == 1 else 'files'}.{counted}"
     lines = "No known failure matches a line" if diagnosis.tolerated else "No line shows an error"
     source = "finding above comes" if faults == 1 else f"{faults} findings above come"
