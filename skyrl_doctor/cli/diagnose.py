@@ -154,7 +154,7 @@ def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
     from skyrl_doctor.cli.step_faults import step_fault_lines
-    from skyrl_doctor.logs.show import job_title, read_as_one, text
+    from skyrl_doctor.logs.show import job_title, read_as_one, text, unexplained_errors
     from skyrl_doctor.watch.past_steps import StepFigures
 
     width = min(columns(), WIDEST)
@@ -175,6 +175,7 @@ def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
         growth(one),
         len(figures.faults),
     )
+    yield from unexplained_errors(one.job.unexplained, redact)
     yield from advised_lines(one.advised)
     if not is_one:
         yield ""

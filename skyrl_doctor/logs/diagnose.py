@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.error_lines import count_error_lines
 from skyrl_doctor.logs.judge.files import scan_file
+from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.patterns import installed_patterns
-from skyrl_doctor.logs.read.job_groups import group_by_job
+from skyrl_doctor.logs.read.job_groups import JobLogs, group_by_job
 from skyrl_doctor.logs.read.sources import find_sources
 
 
@@ -20,7 +23,7 @@ class DiagnosedJob:
     """The diagnosis of one job, and the files it rests on.
 
     `slurm_id` is empty where the logs name no Slurm job. `versions` are those of the packages that the logs name, by package.
-    `near` are the files that only their directory joins to the job.
+    `near` are the files that only their directory joins to the job, `unexplained` the unknown errors of those without a cause.
     """
 
     slurm_id: str
@@ -28,6 +31,7 @@ class DiagnosedJob:
     read: tuple[str, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
     near: tuple[str, ...] = ()
+    unexplained: tuple[Line, ...] = ()
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -84,17 +88,27 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
         unread += [found.unread] if found.unread else []
     by_file = {scan.file: scan for scan in scans}
     groups = group_by_job({file: scan.job_words for file, scan in by_file.items()})
-    jobs = [
-        dataclasses.replace(
-            _diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s), near=group.near
-        )
-        for group in groups
-    ]
+    jobs = [_diagnosed_group(group, by_file, site_s) for group in groups]
     placed = sorted(
         zip(groups, jobs, strict=True), key=lambda one: 0 if one[0].is_dated else 1 + (not one[1].is_failed)
     )
     jobs = [job for _, job in placed]
     return Found(tuple(jobs) or (_diagnosed("", [], site_s),), tuple(unread), sources.skipped)
+
+
+def _diagnosed_group(group: JobLogs, by_file: Mapping[str, Scan], site_s: int) -> DiagnosedJob:
+    job = _diagnosed(group.slurm_id, [by_file[file] for file in group.files], site_s)
+    if job.diagnosis.root is None:
+        return dataclasses.replace(job, near=group.near)
+    unexplained = filter(None, (_unexplained(by_file[file]) for file in group.near))
+    return dataclasses.replace(job, near=group.near, unexplained=tuple(unexplained))
+
+
+def _unexplained(scan: Scan) -> Line | None:
+    """The unknown error of a file that shows no cause: it may be that of another run."""
+    is_explained = any(hit.failure.signature.role is Part.ROOT for hit in scan.hits) or scan.named is not None
+    is_serious = scan.weight is not None and scan.weight >= Weight.ERROR
+    return scan.suspect if is_serious and not is_explained else None
 
 
 def _diagnosed(slurm_id: str, scans: Sequence[Scan], site_s: int) -> DiagnosedJob:

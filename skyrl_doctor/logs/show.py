@@ -221,6 +221,16 @@ def read_as_one(files: Sequence[str], alone: str, *, named: bool, width: int = W
     yield ""
 
 
+def unexplained_errors(lines: Sequence[Line], redact: Redact) -> Iterator[str]:
+    """The unknown errors of files that only their directory joins to the job."""
+    if lines:
+        yield "Errors in files that may be of another run (one alone: skyrl-doctor diagnose FILE):"
+    for line in lines[:MAX_LISTED]:
+        yield f"  {encodable(plain(line.file))}:{line.number}: {_clean(without_header(line.text), redact)}"
+    if len(lines) > MAX_LISTED:
+        yield f"  and {len(lines) - MAX_LISTED} more files"
+
+
 def _files(files: Sequence[str], before: str, width: int) -> list[str]:
     listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
     more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""

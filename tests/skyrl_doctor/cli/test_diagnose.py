@@ -244,3 +244,19 @@ def test_slurm_is_named_only_where_the_log_shows_it(
     log.write_text(f"{line}step:3 - actor/grad_norm:0.2\n", encoding="utf-8")
     assert dispatch(["diagnose", str(log)]) == 0
     assert ("sacct" in capsys.readouterr().out) is has_slurm
+
+
+def test_an_unknown_error_of_a_file_that_only_its_place_joins_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slurm-4711.out").write_text("No available worker slots\n", encoding="utf-8")
+    Path("b.log").write_text("ValueError: odd panel\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b.log", "slurm-4711.out"]) == 1
+    assert capsys.readouterr().out.endswith(
+        "Errors in files that may be of another run (one alone: skyrl-doctor diagnose FILE):\n"
+        "  b.log:1: ValueError: odd panel\n"
+    )
+    Path("b.log").write_text("No available worker slots\nValueError: odd panel\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b.log", "slurm-4711.out"]) == 1
+    assert "may be of another run" not in capsys.readouterr().out
