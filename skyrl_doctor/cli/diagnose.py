@@ -154,7 +154,8 @@ def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
     from skyrl_doctor.cli.step_faults import step_fault_lines
-    from skyrl_doctor.logs.show import job_title, read_as_one, text, unexplained_errors
+    from skyrl_doctor.logs.show import text
+    from skyrl_doctor.logs.show_jobs import job_title, read_as_one, unexplained_errors
     from skyrl_doctor.watch.past_steps import StepFigures
 
     width = min(columns(), WIDEST)

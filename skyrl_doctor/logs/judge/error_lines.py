@@ -18,16 +18,21 @@ def count_error_lines(file: str, patterns: Patterns, most: int = MAX_COUNTED) ->
     """The lines of a file that show an error. None for a file that is too large, holds more than `most` or is unreadable."""
     if not os.path.isfile(file):
         return None
-    count = 0
     try:
-        with open_blocks(file) as blocks:
-            for read in blocks:
-                block = read()
-                count += _count(block, patterns)
-                if count > most or block.start > MAX_BYTES:
-                    return None
+        count = _count_up_to(file, patterns, most)
     except OSError:
         return None
+    return count if count <= most else None
+
+
+def _count_up_to(file: str, patterns: Patterns, most: int) -> int:
+    """The error lines of a file, or more than `most` where these, or the bytes, are too many."""
+    count = 0
+    with open_blocks(file) as blocks:
+        for block in (read() for read in blocks):
+            count = most + 1 if block.start > MAX_BYTES else count + _count(block, patterns)
+            if count > most:
+                break
     return count
 
 
