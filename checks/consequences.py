@@ -79,6 +79,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer|ncclInternalError|Some NCCL operations have failed or timed out|\bDistNetworkError\b|recvValue failed|\bTCPStore\b.{0,200}(?:[Tt]ime|fail|[Bb]roken|reset)",
             sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:2068] [PG ID 0 PG GUID 0 Rank 1] NCCL communicator was aborted on rank 1.",
+            unless=r"\bRayTaskError\(|\bunhandled cuda error\b",
             explain="other ranks waited for one that died",
             role=Part.CASCADE,
             versions="torch",

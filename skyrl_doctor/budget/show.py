@@ -13,7 +13,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import Budget, Change, Component, Needed, PhaseBudget, Solution, StepTime, gib, needed_gpus
 from skyrl_train.memory.more_gpus import MOST_GPUS
-from skyrl_train.memory.solve import EVERY
+from skyrl_train.memory.solve import CONTEXT_UNKNOWN, EVERY
 
 HEAD = "peak in GiB"
 COLUMN = 6
@@ -281,6 +281,8 @@ def _solution(memory: GpuBudget, solution: Solution) -> str:
         return f"solve:   no value of {solution.key} fits; with the smallest the peak is {in_gib(peak.total)} in {peak.phase}"
     if solution.limited == EVERY:
         return f"solve:   every {solution.key} up to {solution.value} fits: {solution.key} is not what fills the memory"
+    if solution.limited.endswith(CONTEXT_UNKNOWN):
+        return f"solve:   the memory allows {solution.key} = {solution.value}; {solution.limited}{_context_for(memory, solution)}"
     limit = f" ({solution.limited})" if solution.limited else ""
     return f"solve:   {solution.key} = {solution.value} is the largest value that fits{limit}{_context_for(memory, solution)}"
 

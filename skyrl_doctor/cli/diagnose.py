@@ -154,14 +154,16 @@ def _data(one: Section, redact: "Redact", *, is_one: bool) -> dict[str, object]:
 def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
     from skyrl_doctor.cli.advised import advised_lines
     from skyrl_doctor.cli.step_faults import step_fault_lines
-    from skyrl_doctor.logs.show import job_title, read_as_one, text
+    from skyrl_doctor.logs.show import text
+    from skyrl_doctor.logs.show_jobs import job_title, read_as_one, unexplained_errors
     from skyrl_doctor.watch.past_steps import StepFigures
 
     width = min(columns(), WIDEST)
     if not is_one:
         yield from job_title(one.job.slurm_id, one.job.read, width)
-    if not one.job.slurm_id and len(one.job.read) > 1:
-        yield from read_as_one(one.job.read, named=not is_one, width=width)
+    if one.job.near or (not one.job.slurm_id and len(one.job.read) > 1):
+        alone = (one.job.near or one.job.read)[0]
+        yield from read_as_one(one.job.read, alone, named=not is_one, width=width)
     figures = StepFigures() if one.diagnosis.root else one.figures
     yield from step_fault_lines(figures, redact, width)
     yield from text(
@@ -174,6 +176,7 @@ def _lines(one: Section, redact: "Redact", *, is_one: bool) -> Iterator[str]:
         growth(one),
         len(figures.faults),
     )
+    yield from unexplained_errors(one.job.unexplained, redact)
     yield from advised_lines(one.advised)
     if not is_one:
         yield ""

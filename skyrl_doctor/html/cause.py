@@ -15,11 +15,21 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
 from skyrl_doctor.logs.sentences import explain
-from skyrl_doctor.logs.show import advice, earlier_runs, first_of, stopped_at, without_header
+from skyrl_doctor.logs.show import (
+    advice,
+    earlier_runs,
+    error_lines,
+    first_of,
+    stopped_at,
+    stopped_step,
+    without_header,
+)
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.typed import Fields
 
 MOST = 40
+NOTHING = "No known failure and no error was found in the logs."
+ENDED_NOTHING = "The first error line ended nothing: the program recovered, or the run continued."
 NO_MATCH = "No known failure matched. The first error:"
 
 
@@ -34,7 +44,7 @@ class Place:
 
 @record(kw_only=True)
 class Cause:
-    """`known`: a signature names it. Without `headline` no error was found.
+    """`known`: a signature names it. Without `headline` no error ended the run: `nothing` is what the logs show then.
 
     `quoted` are numbered lines of the log, `configured` is what the run's configuration says of the failure, `notes` are
     what else is known of the line and of the log.
@@ -53,6 +63,7 @@ class Cause:
     others: tuple[Place, ...] = ()
     survived: tuple[Place, ...] = ()
     completed: bool = False
+    nothing: str = NOTHING
 
 
 def configured_cause(diagnosis: Diagnosis, files: Sequence[str]) -> Cause:
@@ -71,6 +82,7 @@ def cause_of(diagnosis: Diagnosis, configured: tuple[str, ...] = ()) -> Cause:
         others=tuple(_places(diagnosis, diagnosis.others)),
         survived=tuple(_places(diagnosis, diagnosis.survived)),
         completed=diagnosis.done is not None,
+        nothing=_nothing(diagnosis),
         notes=(*filter(None, earlier_runs(diagnosis)), *filter(None, [diagnosis.ranks])),
         configured=configured,
     )
@@ -91,11 +103,21 @@ def cause_of(diagnosis: Diagnosis, configured: tuple[str, ...] = ()) -> Cause:
             others=tuple(_groups(diagnosis)),
         )
     if diagnosis.tolerated is not None:
-        note = "The first error line ended nothing: the program recovered, or the run continued."
-        return dataclasses.replace(_quoting(found, diagnosis.tolerated), notes=(*found.notes, note))
+        found = dataclasses.replace(_quoting(found, diagnosis.tolerated), notes=(*found.notes, ENDED_NOTHING))
     if diagnosis.stopped is not None:
         return dataclasses.replace(found, notes=(*found.notes, stopped_at(diagnosis.stopped)))
     return found
+
+
+def _nothing(diagnosis: Diagnosis) -> str:
+    """What the logs show where no error ended the run: errors that it survived, and where it stops."""
+    stopped = f" {stopped_step(diagnosis.stopped)}." if diagnosis.stopped else ""
+    return f"{_no_failure(diagnosis.errors) if diagnosis.tolerated else NOTHING}{stopped}"
+
+
+def _no_failure(errors: int | None) -> str:
+    found = "The logs show an error that ended nothing." if errors is None else error_lines(errors)
+    return f"No known failure was found. {found}"
 
 
 def _quoting(cause: Cause, line: Line) -> Cause:
@@ -149,7 +171,9 @@ def cause_in(stored: Fields) -> Cause:
         if one.text("role") == Part.CASCADE
     )
     if found is None:
-        return Cause(consequences=consequences)
+        tolerated = stored.inner_or_none("tolerated")
+        errors = None if tolerated is None or tolerated.value("lines") is None else tolerated.integer("lines")
+        return Cause(consequences=consequences, nothing=_no_failure(errors) if tolerated else NOTHING)
     number = found.integer("line")
     probably = "probably " if found.value("probable") is True else ""
     headline = f"{probably}{_name(root)}: {root.text('explain')}" if root else NO_MATCH

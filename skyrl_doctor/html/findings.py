@@ -59,6 +59,8 @@ def _nothing(cause: Cause) -> str:
     return (
         "The run completed: no failure was found in the logs."
         if cause.completed
+        else "No known failure matches a line of the logs."
+        if cause.place
         else "No line of the logs shows a failure."
     )
 

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from skyrl_doctor.html.cause import NOTHING
 from skyrl_doctor.html.findings import cause_section, findings_section, step_faults_section
 from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import Section, badge, facts, folded, plural
@@ -94,7 +95,7 @@ def verdict(subject: Subject) -> tuple[str, str, str]:
         return "unknown", "unknown", f"{plural(len(ids), 'check')} could not run: {', '.join(ids)}."
     if verdicts:
         return "pass", "pass", "No error was found."
-    return "no failure found", "unknown", "No known failure and no error was found in the logs."
+    return "no failure found", "unknown", cause.nothing if cause is not None else NOTHING
 
 
 def _verdict_of_steps(faults: Sequence[StepFault], *, completed: bool) -> tuple[str, str, str]:

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -100,7 +99,8 @@ def _tolerated_data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
     line = diagnosis.tolerated
     if line is None or diagnosis.root or diagnosis.unknown:
         return {}
-    return {"tolerated": {**_location(line), "text": _clean(line.text, redact)}}
+    lines = {"lines": diagnosis.errors} if diagnosis.errors else {}
+    return {"tolerated": {**_location(line), "text": _clean(line.text, redact), **lines}}
 
 
 def _earlier_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -171,17 +171,28 @@ def _nothing_found(diagnosis: Diagnosis, files: int, faults: int) -> str:
     """What the lines of the logs show, where no failure explains them."""
     if not faults:
         found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
-        return f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        errors = diagnosis.errors or 0
+        counted = f" {error_lines(errors)}" if errors > 1 else ""
+        return f"{found} found in {files} {'file' if files == 1 else 'files'}.{counted}"
     lines = "No known failure matches a line" if diagnosis.tolerated else "No line shows an error"
     source = "finding above comes" if faults == 1 else f"{faults} findings above come"
     return f"{lines}. The {source} from the figures of the steps."
 
 
+def error_lines(errors: int) -> str:
+    """How many lines show an error, in a sentence."""
+    return "1 line shows an error." if errors == 1 else f"{errors} lines show an error."
+
+
 def stopped_at(stopped: Stopped) -> str:
     """Where a log without an end stops."""
+    return f"{stopped_step(stopped)} without an error: {encodable(plain(stopped.file))}:{stopped.line}"
+
+
+def stopped_step(stopped: Stopped) -> str:
+    """The step at which a log without an end stops."""
     of = f" of {stopped.total}" if stopped.total is not None else ""
-    place = f"{encodable(plain(stopped.file))}:{stopped.line}"
-    return f"The log stops at step {stopped.step}{of} without an error: {place}"
+    return f"The log stops at step {stopped.step}{of}"
 
 
 def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
@@ -192,27 +203,6 @@ def _stopped(stopped: Stopped, parts: frozenset[str]) -> Iterator[str]:
     yield "  $ sudo dmesg -T | grep -iE 'killed process|out of memory|xid'    # on the node of the run"
     ray = ", logs of Ray's workers (/tmp/ray/session_latest/logs on the node)" if "ray" in parts else ""
     yield f"  the other logs of the run: .err next to .out{ray}"
-
-
-def job_title(slurm_id: str, files: Sequence[str], width: int = WIDTH) -> Iterator[str]:
-    """The title of one of several jobs, with its files."""
-    name = f"Slurm job {slurm_id}" if slurm_id else "A run without a Slurm job id"
-    yield f"== {name} =="
-    yield from _files(files, "", width)
-    yield ""
-
-
-def read_as_one(files: Sequence[str], *, named: bool, width: int = WIDTH) -> Iterator[str]:
-    """That the files are read as one run, and how to read one alone. `named`: a title above has their names."""
-    yield from ["Read as one run."] if named else _files(files, "Read as one run: ", width)
-    yield f"For one alone: skyrl-doctor diagnose {shlex.quote(encodable(plain(files[0])))}"
-    yield ""
-
-
-def _files(files: Sequence[str], before: str, width: int) -> list[str]:
-    listed = ", ".join(encodable(plain(file)) for file in files[:MAX_LISTED])
-    more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
-    return textwrap.wrap(f"{before}{listed}{more}", width, break_long_words=False, break_on_hyphens=False)
 
 
 def earlier_runs(diagnosis: Diagnosis) -> Iterator[str]:

@@ -46,6 +46,7 @@ class Diagnosis:
     groups     other groups of similar unknown errors
     raised     the parts of the unknown error
     tolerated  the first unknown error that ended nothing
+    errors     how many lines show an error, where `tolerated` is the result; None where they are not counted
     survived   root causes that ended nothing: the run came to its end, or further steps ended
     done       the line that says that the run came to its end
     stopped    the last step of a run without an end
@@ -65,6 +66,7 @@ class Diagnosis:
     groups: tuple[Group, ...] = ()
     raised: Raised | None = None
     tolerated: Line | None = None
+    errors: int | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
     stopped: Stopped | None = None

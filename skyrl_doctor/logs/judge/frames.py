@@ -21,6 +21,9 @@ _LAST_LINE = re.compile(
     rb"(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*:|\w*(?:Error|Exception|Interrupt|Exit|Timeout|StopIteration)\s*$)"
 )
 """The last line of a traceback."""
+_DETAIL = re.compile(rb"Last error: *$")
+_ABOVE_DETAIL = re.compile(rb"nccl\w{1,40}: |(?:torch\.distributed\.)?DistBackendError: ")
+"""What torch writes between its traceback and the last error of NCCL."""
 _MAX_BETWEEN = 2
 """Lines without indentation between the last frame and its exception: its source and its marks, where a text lost its blanks."""
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/(?P<name>[A-Za-z_]\w*)")
@@ -84,7 +87,7 @@ def _frames(above: bytes, process: bytes) -> Iterator[re.Match[bytes]]:
 
     They belong to the exception below them: a line further down, or of a program such as slurmstepd, has none.
     """
-    between, is_below = 0, True
+    between, is_below, is_detail = 0, True, False
     for raw in reversed(above.split(b"\n")):
         if not raw.strip() or prefix(raw) != process:
             continue
@@ -96,6 +99,9 @@ def _frames(above: bytes, process: bytes) -> Iterator[re.Match[bytes]]:
         if _FIRST_LINE.search(line):
             return
         message = line[parse_header(line.decode("utf-8", "replace")).end :]
+        if is_below and (_DETAIL.match(message) or (is_detail and _ABOVE_DETAIL.match(message))):
+            is_detail = True
+            continue
         if _LAST_LINE.match(message):
             return
         between += is_below and not message.startswith((b" ", b"\t"))

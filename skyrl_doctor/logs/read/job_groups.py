@@ -9,7 +9,7 @@ confirmed  its name or a directory holds a number that some log prints as a job 
 likely     its name, or a directory that not all logs share, has an id (see job_names)
 date       other names differ from its name in a date alone: it is a run without an id
 stem       another log of the same stem, such as the .out of its .err, has a job
-near       the nearest directory that holds logs of jobs holds those of one only
+near       the nearest directory that holds logs of jobs holds those of one only, and no driver of another run wrote the file
 
 Logs without any job are those of one run, unless two of them were written by the drivers of different runs, or are in two
 directories of prime-rl's logs: those of one such directory are of one run.
@@ -27,17 +27,19 @@ from skyrl_doctor.logs.read.slurm_job import JobWords
 
 LAUNCH_FILES = ("jobs.json", "launch.json")
 """A launch of skyrl-train writes them into its directory."""
+PRIME_DRIVER = "Starting RL run"
 Words = Mapping[str, JobWords]
 
 
 @record
 class JobLogs:
     """The logs of one job or launch, in their order. `slurm_id` is empty where they name no Slurm job, and `is_dated` false where
-    nothing in their names tells which run is newer."""
+    nothing in their names tells which run is newer. `near` are those that only their directory joins to the job."""
 
     slurm_id: str
     files: tuple[str, ...]
     is_dated: bool = True
+    near: tuple[str, ...] = ()
 
 
 def group_by_job(words: Words) -> list[JobLogs]:
@@ -46,19 +48,59 @@ def group_by_job(words: Words) -> list[JobLogs]:
     tasks = _tasks(words)
     run_of, dated = _own_runs(words, launches, tasks)
     titles = {**launches, **dict.fromkeys(dated, "")}
-    for keys_of in (_stem_keys, _parents):
-        run_of |= _shared_runs(words, run_of, keys_of)
+    run_of |= _shared_runs(words, run_of, _stem_keys)
+    near = _shared_runs(words, run_of, _parents)
+    foreign = _foreign(words, run_of, near)
+    near = {file: run for file, run in near.items() if file not in foreign}
+    run_of |= near
     merged = _merged(words, run_of, titles, tasks)
     groups: dict[str, list[str]] = defaultdict(list)
     for file in words:
         run = run_of.get(file, "")
         groups[merged.get(run, run)].append(file)
-    unnamed = [JobLogs("", files, is_dated=False) for files in _split_runs(words, groups.pop("", []))]
-    found = [JobLogs(titles.get(run, run), tuple(files)) for run, files in groups.items()] + unnamed
+    unnamed = [JobLogs("", files, is_dated=False) for files in _split_runs(words, groups.pop("", []), foreign)]
+    found = [_job_logs(titles.get(run, run), files, near) for run, files in groups.items()] + unnamed
     return sorted(found, key=lambda job: (_age(job.slurm_id), job.files), reverse=True)
 
 
-def _split_runs(words: Words, files: list[str]) -> list[tuple[str, ...]]:
+def _job_logs(slurm_id: str, files: list[str], near: Mapping[str, str]) -> JobLogs:
+    return JobLogs(slurm_id, tuple(files), near=tuple(file for file in files if file in near))
+
+
+def _foreign(words: Words, run_of: Mapping[str, str], near: Mapping[str, str]) -> frozenset[str]:
+    """The files near a job that another run's driver wrote, with those of their stems. Where there are any, the other files near
+    the job are of it only in a directory of its logs, or below one."""
+    foreign: set[str] = set()
+    for run in set(near.values()):
+        own = [file for file, one in run_of.items() if one == run]
+        guests = [file for file, one in near.items() if one == run]
+        others = _others(words, own, guests)
+        stems = {key for file in others for key in _stem_keys(file)}
+        places = tuple(os.path.join(os.path.dirname(file), "") for file in own)
+        foreign |= others
+        foreign |= {
+            file for file in guests if (others and not file.startswith(places)) or stems.intersection(_stem_keys(file))
+        }
+    return frozenset(foreign)
+
+
+def _others(words: Words, own: list[str], guests: list[str]) -> set[str]:
+    """The guests that a driver of another run wrote. A job without a driver's log has none of several drivers."""
+    driven = [file for file in guests if words[file].driver]
+    drivers = [words[file] for file in own if words[file].driver]
+    if drivers:
+        return {file for file in driven if all(_differ(words[file], one) for one in drivers)}
+    return set(driven) if any(_differ(words[driven[0]], words[file]) for file in driven[1:]) else set()
+
+
+def _differ(one: JobWords, other: JobWords) -> bool:
+    """Whether two logs are those of different drivers. Their first lines may differ in one run: each stream has its own."""
+    if PRIME_DRIVER in one.driver or PRIME_DRIVER in other.driver:
+        return not (PRIME_DRIVER in one.driver and PRIME_DRIVER in other.driver)
+    return bool(one.driver_pids and other.driver_pids) and not one.driver_pids & other.driver_pids
+
+
+def _split_runs(words: Words, files: list[str], foreign: frozenset[str]) -> list[tuple[str, ...]]:
     """The logs of each run that names no job. Of several runs, a log without a driver is one by itself, or of its stem's run."""
     homes = prime_directories(files)
     home_of = {file: max((one for one in homes if file.startswith(one)), key=len, default="") for file in files}
@@ -68,7 +110,7 @@ def _split_runs(words: Words, files: list[str]) -> list[tuple[str, ...]]:
     for file in files:
         runs[home_of[file] or stems.get(_stem_keys(file)[0], file)].append(file)
     known = len(set(stems.values())) + len(homes)
-    return [tuple(some) for some in runs.values()] if known > 1 else [tuple(files)] if files else []
+    return [tuple(some) for some in runs.values()] if known > 1 or foreign else [tuple(files)] if files else []
 
 
 def newest_first(jobs: Iterable[str]) -> list[str]:

@@ -16,10 +16,11 @@ _CONTINUED = re.compile(
     rb"(?i)\b(?:requeue|resubmit|re-submit|restart|resum|continu)\w{0,6}\b[^\n]{0,60}?\bjob(?:[ _]?id)?[ :=#]{1,3}([1-9]\d{0,7})\b"
 )
 _DRIVER = re.compile(
-    rb"[^\n]{0,200}(?:\bStarted a local Ray instance\b|\(TaskRunner pid=\d{1,9}\b|\bStarting RL run\b|\bError executing job with overrides\b)[^\n]{0,80}"
+    rb"[^\n]{0,200}(?:\bStarted a local Ray instance\b|\((?:TaskRunner|main_task|skyrl_entrypoint) pid=\d{1,9}\b|\bStarting RL run\b|\bError executing job with overrides\b)[^\n]{0,80}"
 )
 """A line of the process that drives a run: a run has one."""
-_DRIVER_PID = re.compile(rb"\(TaskRunner pid=(\d{1,9})\b")
+_DRIVER_PID = re.compile(rb"\((?:TaskRunner|main_task|skyrl_entrypoint) pid=(\d{1,9})\b")
+MAX_DRIVERS = 64
 
 
 @record
@@ -28,13 +29,14 @@ class JobWords:
 
     `array_task` is set where it names one task of an array, as Slurm's file names do: 81230_4. Slurm gives each task a job
     id of its own too. `driver` tells the processes that drive a run apart: their first line and their number; empty in the
-    log of another process.
+    log of another process. `driver_pids` are the numbers of all of them: a log may hold several attempts of a run.
     """
 
     ids: frozenset[str] = frozenset()
     array_task: str = ""
     continues: frozenset[str] = frozenset()
     driver: str = ""
+    driver_pids: frozenset[str] = frozenset()
 
 
 class JobWordsReader:
@@ -44,7 +46,8 @@ class JobWordsReader:
         self._ids: set[str] = set()
         self._array: dict[bytes, set[str]] = {b"JOB": set(), b"TASK": set()}
         self._continued: set[str] = set()
-        self._driver = self._driver_pid = b""
+        self._driver = b""
+        self._driver_pids: dict[bytes, None] = {}
 
     def add_block(self, block: Block) -> None:
         if block.start >= LIMIT:
@@ -54,13 +57,15 @@ class JobWordsReader:
         self._continued |= {found[1].decode() for found in _CONTINUED.finditer(text)}
         if not self._driver and (driver := _DRIVER.search(text)):
             self._driver = driver[0].strip()
-        if not self._driver_pid and (pid := _DRIVER_PID.search(text)):
-            self._driver_pid = pid[1]
+        for pid in _DRIVER_PID.finditer(text):
+            if len(self._driver_pids) < MAX_DRIVERS:
+                self._driver_pids[pid[1]] = None
         for found in _ARRAY.finditer(text):
             self._array[found[1]].add(found[2].decode())
 
     def words(self) -> JobWords:
         arrays, tasks = self._array[b"JOB"], self._array[b"TASK"]
         task = f"{min(arrays)}_{min(tasks)}" if len(arrays) == len(tasks) == 1 else ""
-        driver = b" ".join(filter(None, (self._driver_pid, self._driver))).decode("utf-8", "replace")
-        return JobWords(frozenset(self._ids), task, frozenset(self._continued), driver)
+        driver = b" ".join(filter(None, (next(iter(self._driver_pids), b""), self._driver))).decode("utf-8", "replace")
+        pids = frozenset(pid.decode() for pid in self._driver_pids)
+        return JobWords(frozenset(self._ids), task, frozenset(self._continued), driver, pids)

@@ -87,3 +87,15 @@ def test_what_cannot_start_has_no_time_and_names_the_gpus_that_are_enough(capsys
 def test_a_run_that_fits_gets_no_advice(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, "--model", "Qwen/Qwen2.5-0.5B-Instruct", "--gpu", "H100")
     assert (status, "fits:    yes" in out, "changes that help" in out) == (0, True, False)
+
+
+def test_the_memory_alone_promises_no_context(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("--model", "Qwen/Qwen3-1.7B-Base", "--gpu", "A100-40GB", "--solve", "max_model_len")
+    _, out, _ = budget(capsys, *command)
+    found = re.search(r"^solve:.*(?:\n {2,}.*)*", out, re.MULTILINE)
+    assert found is not None
+    assert re.fullmatch(
+        r"solve: the memory allows max_model_len = \d+; (?:the search stops there; )?the model's own limit of context is "
+        r"not known here, and vLLM refuses more than that",
+        " ".join(found[0].split()),
+    )

@@ -216,7 +216,7 @@ def test_the_log_of_a_watch_is_no_log_of_the_run(tmp_path: Path) -> None:
     assert find_sources([str(tmp_path)]).files == (str(tmp_path / "train.log"), str(tmp_path / "watch.log"))
 
 
-def test_files_without_a_job_are_read_as_one_run(
+def test_files_that_only_their_place_joins_are_read_as_one_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -228,8 +228,12 @@ def test_files_without_a_job_are_read_as_one_run(
     )
     Path("slurm-4711.out").write_text("fine\n", encoding="utf-8")
     assert dispatch(["diagnose", "b c.log", "slurm-4711.out"]) == 1
-    shown = capsys.readouterr().out
-    assert "Read as one run" not in shown
+    assert capsys.readouterr().out.startswith(
+        "Read as one run: b c.log, slurm-4711.out\nFor one alone: skyrl-doctor diagnose 'b c.log'\n\nRUN005 no-worker-slots: "
+    )
+    Path("slurm-4711.err").write_text("No available worker slots\n", encoding="utf-8")
+    assert dispatch(["diagnose", "slurm-4711.err", "slurm-4711.out"]) == 1
+    assert capsys.readouterr().out.startswith("RUN005 no-worker-slots: ")
 
 
 @pytest.mark.parametrize(("line", "has_slurm"), [("srun: job 4711 has been allocated resources\n", True), ("", False)])
@@ -240,3 +244,19 @@ def test_slurm_is_named_only_where_the_log_shows_it(
     log.write_text(f"{line}step:3 - actor/grad_norm:0.2\n", encoding="utf-8")
     assert dispatch(["diagnose", str(log)]) == 0
     assert ("sacct" in capsys.readouterr().out) is has_slurm
+
+
+def test_an_unknown_error_of_a_file_that_only_its_place_joins_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slurm-4711.out").write_text("No available worker slots\n", encoding="utf-8")
+    Path("b.log").write_text("ValueError: odd panel\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b.log", "slurm-4711.out"]) == 1
+    assert capsys.readouterr().out.endswith(
+        "Errors in files that may be of another run (one alone: skyrl-doctor diagnose FILE):\n"
+        "  b.log:1: ValueError: odd panel\n"
+    )
+    Path("b.log").write_text("No available worker slots\nValueError: odd panel\n", encoding="utf-8")
+    assert dispatch(["diagnose", "b.log", "slurm-4711.out"]) == 1
+    assert "may be of another run" not in capsys.readouterr().out

@@ -403,3 +403,36 @@ def test_a_watch_that_came_late_is_not_the_time_of_the_job(tmp_path: Path) -> No
 def test_a_command_without_gpus_leaves_them_unknown(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("+ python3 train.py\nstep:1 - timing_s/step:10.0\n")
     assert "<dt>GPUs</dt><dd>unknown</dd>" in page_of(tmp_path / "train.log")
+
+
+SURVIVED = "".join(
+    f"step:{step} - actor/grad_norm:0.2\nERROR:2025-09-15 15:36:24,702:Sandbox API call {step} failed.\n"
+    for step in range(1, 9)
+)
+
+
+def test_survived_errors_and_the_last_step_are_in_the_headline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(f"{SURVIVED}step:9 - actor/grad_norm:0.2\nstep:10 - actor/grad_norm:0.2\n", encoding="utf-8")
+    counted = "No known failure was found. 8 lines show an error."
+    assert verdict(read_subject(str(log))) == (
+        "no failure found",
+        "unknown",
+        f"{counted} The log stops at step 10.",
+    )
+    assert dispatch(["diagnose", str(log), "--format", "json"]) == 0
+    stored = tmp_path / "diagnosis.json"
+    stored.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert verdict(read_subject(str(stored))) == ("no failure found", "unknown", counted)
+    assert dispatch(["diagnose", str(log)]) == 0
+    assert capsys.readouterr().out.startswith("No known failure found in 1 file. 8 lines show an error.\n")
+
+
+def test_a_log_without_an_error_says_where_it_stops(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step:1 - actor/grad_norm:0.2\n", encoding="utf-8")
+    assert verdict(read_subject(str(log)))[2] == (
+        "No known failure and no error was found in the logs. The log stops at step 1."
+    )

@@ -76,6 +76,7 @@ def test_a_sentence_names_groups_and_settings_that_exist(entry: KnownFailure) ->
     ("log", "explained"),
     [
         ("TRN009/no_route", "a rank could not reach another one at 10.0.3.7: No route to host"),
+        ("TRN009/invalid_argument", "a CUDA call of NCCL failed: invalid argument"),
         ("SLM010/driver_too_old", "the image needs a driver for CUDA 12.8, and the node's driver is older"),
         (
             "MOD004/own_code",

@@ -20,7 +20,7 @@ from skyrl_train.memory import (
     shape_from_config,
     solve,
 )
-from skyrl_train.memory.solve import EVERY
+from skyrl_train.memory.solve import CONTEXT_UNKNOWN, EVERY
 
 SHAPE = shape_from_config(QWEN_05B)
 DEVICE = device_of_size("20GiB")
@@ -90,10 +90,10 @@ def test_a_response_is_limited_by_the_models_context() -> None:
 def test_a_context_of_a_model_that_names_none_is_not_promised() -> None:
     shape, job = SHAPE._replace(max_positions=None), replace(JOB, rollout=Rollout(utilization=0.6))
     found = solve("max_model_len", shape, job, device_of_size("80GiB"))
-    assert found.limited == "the search stops there; the model's context is not known and may be shorter"
+    assert found.limited == f"the search stops there; {CONTEXT_UNKNOWN}"
     found = solve("response_length", shape, job, device_of_size("40GiB"))
     assert found.value is not None
-    assert (found.value < 1_000_000, found.limited) == (True, "the model's context is not known and may be shorter")
+    assert (found.value < 1_000_000, found.limited) == (True, CONTEXT_UNKNOWN)
 
 
 @pytest.mark.parametrize(("key", "value"), [("response_length", 8191), ("max_model_len", 8192)])

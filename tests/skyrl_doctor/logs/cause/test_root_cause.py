@@ -1,9 +1,12 @@
 """The cause among the hits of several files."""
 
+from pathlib import Path
+
 import pytest
 
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
+from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
@@ -346,4 +349,19 @@ def test_the_line_that_repeats_the_cause_is_no_consequence_of_it() -> None:
     assert [(hit.failure.slug, hit.failure.signature.role, hit.line.number) for hit in found.matches] == [
         ("task-error", Part.CASCADE, 1),
         ("backward-out-of-memory", Part.ROOT, 3),
+    ]
+
+
+def test_the_last_error_of_nccl_is_the_cause_and_the_echo_of_ray_is_no_waiting_rank() -> None:
+    log = Path(__file__).parents[3] / "logs" / "TRN009" / "invalid_argument.log"
+    found = diagnose([str(log)]).diagnosis
+    assert found.root is not None
+    assert (found.root.line.number, found.root.line.frame) == (
+        14,
+        "/opt/verl/verl/workers/fsdp_workers.py:230 in _build_model_optimizer",
+    )
+    assert found.root.failure.signature.remedy.startswith("Invalid argument or an operation that is not supported: ")
+    assert [(hit.failure.slug, hit.line.number) for hit in found.matches] == [
+        ("task-error", 6),
+        ("collective-failed", 14),
     ]

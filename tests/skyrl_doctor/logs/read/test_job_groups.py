@@ -268,3 +268,44 @@ def test_the_logs_of_one_run_of_prime_rl_stay_together_beside_those_of_another()
 def test_an_orchestrator_alone_is_no_run_of_prime_rl() -> None:
     words = dict.fromkeys(("a/orchestrator.log", "b/orchestrator.log"), NOTHING)
     assert groups(words) == [("", list(words))]
+
+
+def task_runner(*pids: str) -> JobWords:
+    return JobWords(driver=f"{pids[0]} (TaskRunner pid={pids[0]})", driver_pids=frozenset(pids))
+
+
+def test_a_log_of_another_driver_is_not_of_the_only_job_near_it() -> None:
+    words = {
+        "d/slurm-81230.out": task_runner("1"),
+        "d/mon.log": task_runner("2"),
+        "d/mon.err": NOTHING,
+        "d/tue.log": task_runner("3"),
+        "d/ray.log": NOTHING,
+        "up.log": NOTHING,
+        "rl.log": JobWords(driver="INFO Starting RL run"),
+    }
+    assert groups(words) == [
+        ("81230", ["d/slurm-81230.out", "d/ray.log"]),
+        ("", ["up.log"]),
+        ("", ["rl.log"]),
+        ("", ["d/tue.log"]),
+        ("", ["d/mon.log", "d/mon.err"]),
+    ]
+
+
+def test_the_log_of_a_jobs_own_driver_is_of_the_job() -> None:
+    copy = {"d/slurm-81230.out": task_runner("1", "2"), "d/train.log": task_runner("2"), "d/ray.log": NOTHING}
+    assert groups(copy) == [("81230", list(copy))]
+    other_stream = {"d/slurm-81230.out": JobWords(driver="Started a local Ray instance"), "d/t.log": task_runner("2")}
+    assert groups(other_stream) == [("81230", list(other_stream))]
+    assert [job.near for job in group_by_job(copy)] == [("d/train.log", "d/ray.log")]
+
+
+def test_a_job_without_a_driver_has_neither_of_two_drivers() -> None:
+    one = {"d/slurm-81230.out": NOTHING, "d/mon.log": task_runner("2")}
+    assert groups(one) == [("81230", list(one))]
+    assert groups({**one, "d/tue.log": task_runner("3")}) == [
+        ("81230", ["d/slurm-81230.out"]),
+        ("", ["d/tue.log"]),
+        ("", ["d/mon.log"]),
+    ]

@@ -50,3 +50,8 @@ def test_the_driver_of_a_run_by_its_first_line_and_its_number() -> None:
     reader = JobWordsReader()
     reader.add_block(Block(0, b"fine\n09:12 INFO Started a local Ray instance.\n(TaskRunner pid=41) hostname: gpu07\n"))
     assert reader.words().driver == "41 09:12 INFO Started a local Ray instance."
+
+
+def test_a_log_may_name_several_drivers() -> None:
+    begin = b"(TaskRunner pid=41) a\n(TaskRunner pid=41) b\n(main_task pid=42) c\n(skyrl_entrypoint pid=43) d\n"
+    assert words_of(begin).driver_pids == frozenset({"41", "42", "43"})
