@@ -100,6 +100,8 @@ def test_a_checkout_that_does_not_tell_its_version_may_have_the_rules_of_any(tmp
         ("verl.experimental.arm.main_ppo", "validate_config(config)\n", "class RayPPOTrainer: ...\n", True),
         ("recipe.arm.main_arm", "trainer = ArmTrainer(config)\n", "    self._validate_config()\n", True),
         ("recipe.arm.main_arm", None, "class RayPPOTrainer: ...\n", True),
+        ("recipe.arm.main_arm", "pass\n", "    # self._validate_config()\n", False),
+        ("verl.experimental.arm.main_ppo", "pass  # validate_config(config)\n", "class RayPPOTrainer: ...\n", False),
         ("verl.trainer.main_ppo", "pass\n", "class RayPPOTrainer: ...\n", True),
     ],
 )
@@ -171,6 +173,33 @@ def test_a_verl_that_does_not_compare_batches_is_known_by_its_trainer(tmp_path: 
     write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
     write(root / "verl/workers/config/actor.py", "")
     assert key not in plan(root / "jobs", RENAMED).own
+
+
+@pytest.mark.parametrize(
+    ("trainer", "actor", "missing"),
+    [
+        ("assert config.data.train_batch_size >= config.actor.ppo_mini_batch_size", None, None),
+        (
+            "    # assert config.data.train_batch_size >= config.actor.ppo_mini_batch_size",
+            None,
+            "trainer/ppo/ray_trainer",
+        ),
+        ("x = 1  # if train_batch_size < ppo_mini_batch_size:", None, "trainer/ppo/ray_trainer"),
+        ("pass", "if train_batch_size != 0 and train_batch_size < self.ppo_mini_batch_size:", None),
+        ("pass", "    # if train_batch_size < self.ppo_mini_batch_size:", "workers/config/actor"),
+        ("if actor.ppo_mini_batch_size > data.train_batch_size:", "pass", None),
+        (None, "pass", None),
+    ],
+)
+def test_a_comparison_in_a_comment_is_no_code(
+    tmp_path: Path, trainer: str | None, actor: str | None, missing: str | None
+) -> None:
+    root, key = write_tree(tmp_path / "verl-fork", "0.3.0.post0"), "verl.takes_larger_mini_batch"
+    for path, text in (("trainer/ppo/ray_trainer", trainer), ("workers/config/actor", actor)):
+        if text is not None:
+            write(root / f"verl/{path}.py", f"# ppo_mini_batch_size\n{text}\n")
+    found = plan(root / "jobs", RENAMED).own.get(key)
+    assert (found and found.value) == (missing and f"verl/{missing}.py")
 
 
 def test_the_option_comes_first(tmp_path: Path) -> None:
