@@ -202,6 +202,33 @@ def test_a_comparison_in_a_comment_is_no_code(
     assert (found and found.value) == (missing and f"verl/{missing}.py")
 
 
+@pytest.mark.parametrize("version", [None, "0.4.0"])
+@pytest.mark.parametrize("has_checkout", [False, True])
+def test_a_key_is_missing_in_the_programs_own_file_whatever_verl_it_runs_on(
+    tmp_path: Path, version: str | None, has_checkout: bool
+) -> None:
+    if has_checkout:
+        write_tree(tmp_path / "verl", "0.4.0")
+    main = '@hydra.main(config_path="config", config_name="ppo_trainer")\ndef main(config): ...\n'
+    write(tmp_path / "tool/trainer/main_ppo.py", main)
+    actor = "actor_rollout_ref:\n  actor:\n    checkpoint:\n      save_contents: [model]\n"
+    write(tmp_path / "tool/trainer/config/ppo_trainer.yaml", f"{actor}data:\n  train_batch_size: 8\n")
+    key = "actor_rollout_ref.actor.checkpoint.contents"
+    found = plan(tmp_path / "jobs", f"python3 -m tool.trainer.main_ppo {key}=[model]\n", version=version)
+    message = f"tool/trainer/config/ppo_trainer.yaml has no key {key}; did you mean {key.replace('contents', 'save_contents')}?"
+    assert told(found) == [(True, message)]
+
+
+def test_a_key_of_a_recipe_on_verls_own_defaults_depends_on_the_release(tmp_path: Path) -> None:
+    main = '@hydra.main(config_path="config", config_name="arm")\ndef main(config): ...\n'
+    write(tmp_path / "recipe/arm/main_arm.py", main)
+    paths = "hydra:\n  searchpath:\n    - file://verl/trainer/config\n"
+    write(tmp_path / "recipe/arm/config/arm.yaml", f"{paths}defaults:\n  - ppo_trainer\n  - _self_\n")
+    found = plan(tmp_path / "jobs", "python3 -m recipe.arm.main_arm data.train_batch_sizes=[8]\n")
+    message = "no release of verl has the key data.train_batch_sizes; is it misspelt? A key of your own needs +data.train_batch_sizes=…"
+    assert told(found) == [(False, message)]
+
+
 def test_the_option_comes_first(tmp_path: Path) -> None:
     python = install(tmp_path / "py", "0.9.0")
     message = f"verl 0.9.1 (--verl-version) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
