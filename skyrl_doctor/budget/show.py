@@ -13,7 +13,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import Budget, Change, Component, Needed, PhaseBudget, Solution, StepTime, gib, needed_gpus
 from skyrl_train.memory.more_gpus import MOST_GPUS
-from skyrl_train.memory.solve import EVERY
+from skyrl_train.memory.solve import EVERY, UNKNOWN_CONTEXT
 
 HEAD = "peak in GiB"
 COLUMN = 6
@@ -281,6 +281,11 @@ def _solution(memory: GpuBudget, solution: Solution) -> str:
         return f"solve:   no value of {solution.key} fits; with the smallest the peak is {in_gib(peak.total)} in {peak.phase}"
     if solution.limited == EVERY:
         return f"solve:   every {solution.key} up to {solution.value} fits: {solution.key} is not what fills the memory"
+    if solution.limited.endswith(UNKNOWN_CONTEXT):
+        return (
+            f"solve:   the memory is enough for {solution.key} = {solution.value}{_context_for(memory, solution)}; the model's "
+            "own context is not known to the doctor, and the engine refuses more than that"
+        )
     limit = f" ({solution.limited})" if solution.limited else ""
     return f"solve:   {solution.key} = {solution.value} is the largest value that fits{limit}{_context_for(memory, solution)}"
 

@@ -11,6 +11,7 @@ from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
 FARTHEST = 1_048_576  # tokens, if the model has no limit of positions
+UNKNOWN_CONTEXT = "the model's context is not known and may be shorter"
 STEP = 0.01  # of gpu_memory_utilization
 PRIME = "prime-rl"
 EVERY = "every value up to 1024 fits"
@@ -103,7 +104,7 @@ def _longest_response(shape: ModelShape, job: Job) -> _Largest:
 
 def _context(shape: ModelShape) -> _Largest:
     if shape.max_positions is None:
-        return _Largest(FARTHEST, "the search stops there; the model's context is not known and may be shorter")
+        return _Largest(FARTHEST, f"the search stops there; {UNKNOWN_CONTEXT}")
     return _Largest(shape.max_positions, f"the model's context is {shape.max_positions} tokens")
 
 
@@ -152,7 +153,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
 def _open_end(key: str, shape: ModelShape) -> str:
     """What the memory does not tell of a value."""
     if key in ("max_model_len", "response_length") and shape.max_positions is None:
-        return "the model's context is not known and may be shorter"
+        return UNKNOWN_CONTEXT
     return ""
 
 

@@ -87,3 +87,13 @@ def test_what_cannot_start_has_no_time_and_names_the_gpus_that_are_enough(capsys
 def test_a_run_that_fits_gets_no_advice(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, "--model", "Qwen/Qwen2.5-0.5B-Instruct", "--gpu", "H100")
     assert (status, "fits:    yes" in out, "changes that help" in out) == (0, True, False)
+
+
+def test_a_context_that_the_doctor_does_not_know_is_not_called_fitting(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (MIG20, "--gpu", "H200", "--model", "Qwen/Qwen3-1.7B-Base", "--solve", "max_model_len")
+    _, out, _ = budget(capsys, *words)
+    told = " ".join(out[out.index("solve:") :].split())
+    assert re.sub(r"\d{5,}", "N", told).startswith(
+        "solve: the memory is enough for max_model_len = N; the model's own context is not known to the doctor, and the engine "
+        "refuses more than that"
+    )
