@@ -11,7 +11,7 @@ into those of the log-probabilities and the critic too, because that trainer lea
 ## Why it breaks training
 verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
 file. verl checks only in the first update that a mini batch divides over the GPUs. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
-lost a rollout. A program that is of neither verl nor its recipes may compare the sizes in another way: for it the finding is a warning. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
+lost a rollout. A program that is of neither verl nor its recipes may compare the sizes in another way: for it the finding is a warning. So is a mini batch above the train batch where the sources of verl on this machine have no code that compares them. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix
 Use the batch size that the finding names, for SkyRL also a mini batch near yours, or another number of rollouts per prompt.
@@ -31,7 +31,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.answers import trained_gpus
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
-from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import OTHER_PROGRAM, TAKES_ANY_BATCH, TAKES_LARGER_MINI_BATCH
 from skyrl_doctor.plan.model import Plan, Release
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import has_unknown_sizes, megatron_models, own_value
@@ -289,7 +289,11 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     mini = plan.integer("actor.ppo_mini_batch_size")
     if mini is not None and TAKES_ANY_BATCH not in plan.own:
         fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
-        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
+        taken = own_value(plan, TAKES_LARGER_MINI_BATCH)
+        taken_by = "" if taken is None else str(taken.value)
+        yield from mini_batch_violations(
+            batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted, taken_by=taken_by
+        )
         yield from _remainder(plan, batch=batch, mini=mini, n=n or 1, ranks=ranks)
         yield from _verls_micro(plan, mini=mini, n=n or 1, ranks=ranks, refuses=DIVIDES_MICRO_BATCH)
         if plan.is_of(RUN_CONFIG):

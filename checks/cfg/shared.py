@@ -31,6 +31,8 @@ def model_context(model: ModelFiles) -> tuple[int, str]:
         inner = found.get("text_config")
         config, label = inner if isinstance(inner, Mapping) else found, f"the public model {model.name}"
     has = longest_context(config)
+    if has is None and model.config is None:
+        raise NotApplicable(f"the context of {model.name} is not in the doctor's table of public models")
     if has is None:
         raise NotApplicable(f"{label} has no max_position_embeddings")
     return has, label

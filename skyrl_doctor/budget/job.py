@@ -15,6 +15,7 @@ from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.config.rollout_gpus import verl_values
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
 from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
+from skyrl_train.memory.changes import REFERENCE_MICRO_BATCH
 from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, trains, with_model_settings
 
 VERL, OURS, SKYRL, PRIME_PART = "verl", "run-config", "skyrl", "prime-rl-part"
@@ -157,7 +158,7 @@ def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
         row = by_verl(key)
         if row is not None:
             found.update(plan.settings({row.ours: value}))
-        elif not plan.is_of(SKYRL):
+        elif not plan.is_of(SKYRL) and not (plan.is_of(OURS) and key == REFERENCE_MICRO_BATCH):
             found[key] = value
     return _of_skyrls_sft(found) if plan.is_of(SKYRL) and is_skyrl_sft(plan.own) else found
 

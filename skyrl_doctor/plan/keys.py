@@ -33,6 +33,8 @@ STARTS_RAY = "ray start"
 """An own value of a plan whose job script was read: whether it starts a Ray cluster."""
 TAKES_ANY_BATCH = "verl.takes_any_mini_batch"
 """An own value of a plan whose verl, from before 0.3, compares no mini batch with the train batch."""
+TAKES_LARGER_MINI_BATCH = "verl.takes_larger_mini_batch"
+"""An own value of a plan whose own verl lacks that comparison, or has it in a comment: the file that should have it."""
 
 
 def key_in(dialect: str, key: str) -> str | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 OTHER_LAYOUT = "prime-rl"
 """Its trainer and its server have GPUs of their own, so its defaults do not suit a run that shares them."""
 OF_THE_LAYOUT = ("rollout.tensor_parallel_size", "rollout.gpu_memory_utilization")
-GPUS = ("slurm.nodes", "slurm.gpus_per_node")
+COUNTS = ("slurm.nodes", "slurm.gpus_per_node", "rollout.n", "data.train_batch_rollouts")
 """They are carried over even where they are defaults."""
 LIMIT_S = 60.0
 TRIES = 3
@@ -103,7 +103,7 @@ def _translated(args: argparse.Namespace) -> "Translated":
     read, others = with_our_names(found["dialect"], read, others)
     if found["dialect"].startswith(OTHER_LAYOUT):
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
-        read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in GPUS))
+        read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in COUNTS))
     unread = tuple(f"{_place(one)}: could not be read: {one['message']}" for one in found["unread"])
     given = _given(args)
     _refuse_without_model(read, given, unread)

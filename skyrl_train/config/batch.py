@@ -43,13 +43,14 @@ def batch_violations(*, batch: int, n: int, devices: int, over: str = "") -> Ite
 
 
 def mini_batch_violations(
-    *, batch: int, mini_batch: int, n: int = 1, ranks: int = 1, fitted: int | None = None
+    *, batch: int, mini_batch: int, n: int = 1, ranks: int = 1, fitted: int | None = None, taken_by: str = ""
 ) -> Iterator[Violation]:
     """A mini batch that is larger than the train batch, or does not divide over the GPUs.
 
     `fitted`: the train batch that another violation suggests. No setting is suggested where that alone is enough.
     verl checks the division only after the first rollouts. It also ensures that no mini batch is all padding when rollouts
-    are left out, since a step is padded by less than one mini batch.
+    are left out, since a step is padded by less than one mini batch. `taken_by`: the trainer's source, if it has no code that
+    compares the two sizes.
     """
     settings = _fitting_mini_batch(batch=fitted or batch, mini_batch=mini_batch, n=n, ranks=ranks)
     if ranks > 0 and n > 0 and mini_batch * n % ranks:
@@ -60,11 +61,12 @@ def mini_batch_violations(
         )
     if mini_batch <= batch:
         return
-    yield Violation(
-        key=MINI_BATCH,
-        message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}",
-        settings=settings,
-    )
+    message = f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}"
+    if taken_by:
+        message = f"{message}; verl refuses that, but {taken_by} here does not compare them"
+        yield Violation(key=MINI_BATCH, message=message, fatal=False)
+        return
+    yield Violation(key=MINI_BATCH, message=message, settings=settings)
 
 
 def remainder_violations(*, batch: int, mini_batch: int, n: int, ranks: int) -> Iterator[Violation]:

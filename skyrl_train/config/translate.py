@@ -22,6 +22,7 @@ _OF_THE_MACHINE = re.compile(
 _DIRECTORY, _PROJECT, _RUN = "trainer.checkpoint_dir", "trainer.project", "trainer.experiment"
 _TRAINER_LIMIT, _RUNTIME_LIMIT = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 _ROLLOUTS, _N, _BATCH = "data.train_batch_rollouts", "rollout.n", "data.train_batch_size"
+_MINI_BATCH = "actor.ppo_mini_batch_size"
 _PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_tokens", "rollout.max_model_len"
 _SEQUENCE = "data.max_sequence_tokens"
 _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
@@ -39,7 +40,7 @@ _REASONS = {
     "actor.strategy": "a run.toml trains with FSDP; memory and speed differ",
     "deployment.trainer_gpus": _SHARED_GPUS,
     "deployment.inference_gpus": _SHARED_GPUS,
-    _ROLLOUTS: f"counts rollouts and does not divide by {_N}; set {_BATCH} in prompts",
+    _ROLLOUTS: f"counts rollouts, and the source has no {_N} that divides it; set {_BATCH} in prompts",
 }
 """Why a run.toml has no such value."""
 _CHANGES = re.compile(
@@ -207,7 +208,8 @@ def _derived(read: tuple[Read, ...]) -> Iterator[Read]:
         yield Read(_PARSES, parser.name, True, place=parser.place)  # noqa: FBT003 -- the value of the setting
     n = sizes.get(_N, 0)
     if _ROLLOUTS in sizes and n > 0 and not sizes[_ROLLOUTS] % n:  # prime-rl counts rollouts, we count prompts
-        yield Read(_BATCH, found[_ROLLOUTS].name, sizes[_ROLLOUTS] // n, place=found[_ROLLOUTS].place)
+        for key in (_BATCH, _MINI_BATCH):  # and trains on all of them in one update
+            yield Read(key, found[_ROLLOUTS].name, sizes[_ROLLOUTS] // n, place=found[_ROLLOUTS].place)
 
 
 def _accepted(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:

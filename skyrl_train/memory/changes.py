@@ -17,6 +17,8 @@ CHECKPOINTING, LORA, LENGTH = (
     key_of("data.max_response_tokens"),
 )
 SHARE = key_of("rollout.gpu_memory_utilization")
+REFERENCE_MICRO_BATCH = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu"
+"""verl alone sets it apart from the micro batch of the log-probs."""
 # prime-rl's keys; settings that are missing here do not exist there. Its two programs need the same length.
 PRIME = {
     CHECKPOINTING: ("trainer.model.ac.freq",),
@@ -118,7 +120,7 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
             ((key, str(half)),),
             replace(job, max_tokens=half, log_prob_max_tokens=half),
         )
-    elif max(job.micro_batch, job.log_prob_micro_batch) > 1:
+    elif _halved_settings(job):
         yield "halve the micro batches", _halved_settings(job), _halved(job)
     if job.fused_kernels is None:
         key = key_of("model.fused_kernels")
@@ -180,12 +182,15 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
 
 
 def _halved_settings(job: Job) -> Settings:
-    return (
-        (key_of("actor.micro_batch_size_per_gpu"), str(max(1, job.micro_batch // 2))),
-        (key_of("rollout.log_prob_micro_batch_size_per_gpu"), str(max(1, job.log_prob_micro_batch // 2))),
-    )
+    sizes = {
+        key_of("actor.micro_batch_size_per_gpu"): job.micro_batch,
+        key_of("rollout.log_prob_micro_batch_size_per_gpu"): job.log_prob_micro_batch,
+        REFERENCE_MICRO_BATCH: job.ref_micro_batch if job.reference else 1,
+    }
+    return tuple((key, str(size // 2)) for key, size in sizes.items() if size > 1)
 
 
 def _halved(job: Job) -> Job:
-    half = max(1, job.micro_batch // 2)
-    return replace(job, micro_batch=half, log_prob_micro_batch=max(1, job.log_prob_micro_batch // 2))
+    sizes = job.micro_batch, job.log_prob_micro_batch, job.ref_micro_batch
+    update, log_prob, reference = (max(1, size // 2) for size in sizes)
+    return replace(job, micro_batch=update, log_prob_micro_batch=log_prob, ref_micro_batch=reference)

@@ -5,12 +5,13 @@ today's schema or in that of January 2026.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed, with_key
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.names.prime_rl import table
 from skyrl_doctor.plan.schemas.classes import ANY
@@ -45,6 +46,7 @@ _CHANGED = ("rollout.auto_tool_choice",)
 """Settings whose default differs between versions of one schema."""
 _ONLY_RL = ("orchestrator", "trainer")
 """Tables of `rl` alone."""
+_SOURCE_GROUP = re.compile(r"orchestrator\.train\.source\[\d+\]\.group_size")
 _SHARED = ("model.name", "max_steps")
 _UNNAMED = frozenset({ANY})
 
@@ -135,6 +137,7 @@ def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], source_name: st
     wandb = own.get("monitors.wandb") or own.get("wandb")
     if wandb is not None:
         yield _like(wandb, "trainer.logger", made=["wandb"])
+    yield from _group(own, source_name)
     yield from _gpus(own, source_name)
     ids = [own[key] for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in own]
     devices = {item for value in ids if isinstance(value.value, list) for item in value.value if isinstance(item, int)}
@@ -145,6 +148,19 @@ def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], source_name: st
             Location(file, ids[0].location.line if ids[0].location else None, ids[0].own),
             own=ids[0].own,
         )
+
+
+def _group(own: Mapping[str, Value], source_name: str) -> Iterator[Value]:
+    """Rollouts of a prompt where the run sets none for all sources: those that the sources agree on, else the default of 1."""
+    if schema_of(own) not in (TODAY, None):
+        return
+    sizes = [found for key, found in own.items() if _SOURCE_GROUP.fullmatch(key)]
+    sources = own.get("orchestrator.train.source")
+    count = len(sources.value) if sources is not None and isinstance(sources.value, list | tuple) else 0
+    if not sizes:
+        yield default("rollout.n", 1, own="orchestrator.group_size", source=source_name)
+    elif len(sizes) == count and all(found.value == sizes[0].value for found in sizes):
+        yield with_key(sizes[0], "rollout.n")
 
 
 def _gpus(own: Mapping[str, Value], source_name: str) -> Iterator[Value]:

@@ -16,6 +16,7 @@ NAMES: Mapping[str, str] = {
     "trainer.train_batch_size": "data.train_batch_size",
     "trainer.policy_mini_batch_size": "actor.ppo_mini_batch_size",
     "trainer.micro_train_batch_size_per_gpu": "actor.micro_batch_size_per_gpu",
+    "trainer.micro_forward_batch_size_per_gpu": "rollout.log_prob_micro_batch_size_per_gpu",
     "trainer.max_prompt_length": "data.max_prompt_tokens",
     "trainer.epochs": "trainer.epochs",
     "trainer.ckpt_path": "trainer.checkpoint_dir",

@@ -9,7 +9,7 @@ from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.findings import config_finding
-from skyrl_doctor.plan.keys import TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import TAKES_ANY_BATCH, TAKES_LARGER_MINI_BATCH
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Value
 from support import plan_of
@@ -42,6 +42,20 @@ def test_a_verl_that_takes_any_mini_batch_is_not_refused_one() -> None:
     own = {**made.own, TAKES_ANY_BATCH: Value(TAKES_ANY_BATCH, value=True)}
     assert [one.message for one in found("CFG002", dataclasses.replace(made, own=own))] == [
         "9 samples (3 prompts x 3 rollouts) do not divide over 2 GPUs"
+    ]
+
+
+def test_a_verl_whose_source_does_not_compare_them_is_warned_of_a_larger_mini_batch() -> None:
+    made = example(BROKEN)
+    source = Value(TAKES_LARGER_MINI_BATCH, value="verl/trainer/ppo/ray_trainer.py")
+    own = {**made.own, TAKES_LARGER_MINI_BATCH: source}
+    assert found("CFG002", dataclasses.replace(made, own=own))[1:] == [
+        config_finding(
+            "a mini batch of 4 prompts is larger than the train batch of 3; "
+            "verl refuses that, but verl/trainer/ppo/ray_trainer.py here does not compare them",
+            Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
+            severity=Severity.WARNING,
+        )
     ]
 
 

@@ -100,6 +100,12 @@ def test_a_variant_or_a_path_may_have_another_context(name: str) -> None:
         list(model_context_too_short(plan_of(rollout__max_model_len=200_000), files))
 
 
+def test_a_public_model_whose_context_is_not_in_the_table_is_no_model_without_one() -> None:
+    text = VERL.replace("Qwen3-8B", "Qwen3-1.7B-Base")
+    why = "the context of Qwen/Qwen3-1.7B-Base is not in the doctor's table of public models"
+    assert verdict("CFG005", plan(f"{text} data.max_response_length=65536\n", "run.sh")) == (Status.SKIP, why)
+
+
 def test_a_stretched_context_is_not_judged() -> None:
     stretched = "+actor_rollout_ref.rollout.engine_kwargs.vllm.hf_overrides.max_position_embeddings=131072"
     with pytest.raises(NotApplicable, match="may stretch"):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plans import plan
-from skyrl_doctor.budget.job import memory_job
+from skyrl_doctor.budget.job import memory_job, own_settings
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -15,6 +15,7 @@ from skyrl_train.memory import (
     Phase,
     UnsupportedJobError,
     budget,
+    changes,
     device_named,
     gib,
     job_from_verl,
@@ -23,7 +24,8 @@ from skyrl_train.memory import (
 )
 from skyrl_train.memory.prime_job import part_job
 
-ROLLOUT = "actor_rollout_ref.rollout"
+ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+VERL = "python3 -m verl.trainer.main_ppo data.train_batch_size=8"
 
 
 def test_skyrls_own_defaults() -> None:
@@ -91,6 +93,38 @@ def test_skyrls_log_probs_take_the_logits_alone() -> None:
     log_prob = next(phase for phase in found.phases if phase.phase is Phase.LOG_PROB)
     assert log_prob.components.get(Component.ENTROPY, 0) == 0
     assert round(gib(log_prob.components[Component.LOGITS]), 2) == 27.82  # 64 x 1536 tokens x 151936 in bfloat16
+
+
+@pytest.mark.parametrize("kl", [True, False])
+def test_smaller_micro_batches_do_what_the_advice_promises(kl: bool) -> None:
+    """SkyRL has one size for the forward passes of policy and reference, verl has two."""
+    shape = shape_from_config(json.dumps(known_config("Qwen/Qwen3-1.7B")))
+    skyrls = {
+        "trainer.policy.model.path": "Qwen/Qwen3-1.7B",
+        "trainer.placement.policy_num_gpus_per_node": 8,
+        "trainer.micro_train_batch_size_per_gpu": 4,
+        "trainer.micro_forward_batch_size_per_gpu": 8,
+        "trainer.algorithm.use_kl_loss": kl,
+        "generator.sampling_params.max_generate_length": 16384,
+    }
+    verls = {
+        f"{ACTOR}.ppo_micro_batch_size_per_gpu": 4,
+        "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu": 8,
+        "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": 16,
+        f"{ACTOR}.use_kl_loss": kl,
+        "data.max_response_length": 16384,
+        "trainer.n_gpus_per_node": 8,
+    }
+    script = "python -m skyrl.train.entrypoints.main_base " + " ".join(
+        f"{key}={value}" for key, value in skyrls.items()
+    )
+    for job_of, values, made in ((skyrl_job, skyrls, plan(script, "a.sh")), (job_from_verl, verls, plan(VERL, "b.sh"))):
+        found = changes(shape, job_of(values), device_named("RTX4090"), 20)
+        advice = next(one for one in found if one.summary == "halve the micro batches")
+        names = own_settings(made, dict(advice.settings))
+        assert list(names) == [key for key in values if "micro" in key and (kl or ".ref." not in key)]
+        changed = job_of({**values, **{key: int(value) for key, value in names.items()}})
+        assert budget(shape, changed, device_named("RTX4090")).peak.total == advice.budget.peak.total
 
 
 def test_another_strategy_of_skyrl_is_refused() -> None:

@@ -299,9 +299,35 @@ def test_a_run_of_prime_rl_keeps_its_learning_rate_and_its_gpus(capsys: pytest.C
         AGENTS,
         f"changes the run: rl.toml:10: deployment.num_train_gpus = 2: {shared}",
         f"changes the run: rl.toml:11: deployment.num_infer_gpus = 6: {shared}",
-        "run.toml written: 6 settings, 3 changes of the run",
+        "run.toml written: 7 settings, 3 changes of the run",
         "next: skyrl-doctor preflight --structure-only run.toml",
     ]
+
+
+@pytest.mark.parametrize(
+    ("orchestrator", "n", "batch"),
+    [
+        ("batch_size = 512", 1, 512),
+        ("[[orchestrator.train.source]]\nname = 'a'\ngroup_size = 8", 8, 16),
+        (
+            "batch_size = 64\n[[orchestrator.train.source]]\ngroup_size = 4\n[[orchestrator.train.source]]\ngroup_size = 4",
+            4,
+            16,
+        ),
+    ],
+)
+def test_a_run_of_prime_rl_keeps_its_batch(orchestrator: str, n: int, batch: int) -> None:
+    """Its own defaults are 1 rollout of a prompt and 128 of a step."""
+    Path("rl.toml").write_text(
+        f"[model]\nname = 'm'\n[deployment]\ntype = 'single_node'\n[orchestrator]\n{orchestrator}\n"
+    )
+    assert dispatch(["init", "--from", "rl.toml", "--tasks", "t.jsonl"]) == 0
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert (made["rollout"]["n"], made["data"]["train_batch_size"], made["actor"]["ppo_mini_batch_size"]) == (
+        n,
+        batch,
+        batch,
+    )
 
 
 def test_the_lengths_of_prime_rl_are_translated(capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,7 +349,7 @@ def test_rollouts_that_are_no_whole_prompts_and_missing_tasks_are_named(capsys: 
     Path("rl.toml").write_text(PRIME.format(group=3))
     assert dispatch(["init", "--from", "rl.toml"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    why = "counts rollouts and does not divide by rollout.n; set data.train_batch_size in prompts"
+    why = "counts rollouts, and the source has no rollout.n that divides it; set data.train_batch_size in prompts"
     assert f"changes the run: rl.toml:7: orchestrator.batch_size = 512: {why}" in lines
     assert f"changes the run: {NO_TASKS}" in lines
 

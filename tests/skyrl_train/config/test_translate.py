@@ -22,6 +22,7 @@ def test_what_differs_between_the_frameworks() -> None:
     assert translate(read, ()) == Translated(
         {
             "data.train_batch_size": 2,
+            "actor.ppo_mini_batch_size": 2,
             "rollout.n": 4,
             "rollout.auto_tool_choice": True,
             "rollout.tool_call_parser": "hermes",

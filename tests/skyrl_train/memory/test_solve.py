@@ -191,6 +191,6 @@ def test_the_gpus_that_are_enough_are_the_least_by_doubling() -> None:
     shape, job = shape_from_config(QWEN_15B), replace(JOB, rollout=Rollout(utilization=0.15))
     assert budget(shape, job, DEVICE).problems
     found = needed_gpus(shape, job, DEVICE)
-    assert found == Needed(gpus=2, tensor_parallel=2)
+    assert found == Needed(gpus=4, tensor_parallel=4)  # two would do without NCCL's buffers
     assert needed_gpus(shape, replace(job, framework="prime-rl"), DEVICE) is None
     assert needed_gpus(shape, job, device_of_size("3GiB")) == Needed(None, None)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
-from skyrl_doctor.plan.dialects.verl.tree import OnDisk
+from skyrl_doctor.plan.dialects.verl.tree import OnDisk, without_comments
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.similar import is_slip, likely_key, same_kind, similar_key
@@ -24,7 +25,11 @@ from skyrl_train.contracts.verl_keys import renamed as renamed_key
 FITS = "the newest release that knows these keys"
 FITS_BEST = "the release that fits best"
 _TRAINER, _CHECKED_CONFIG = "verl/trainer/ppo/ray_trainer.py", "verl/workers/config"
+_ACTOR = f"{_CHECKED_CONFIG}/actor.py"
 _MINI_BATCH = "ppo_mini_batch_size"
+_COMPARES = re.compile(
+    rf"train_batch_size\W{{0,9}}[<>][^\n]{{0,80}}{_MINI_BATCH}|{_MINI_BATCH}\W{{0,9}}[<>][^\n]{{0,80}}train_batch_size"
+)
 _NAMED = 3
 """Keys that one message names at most."""
 
@@ -37,6 +42,8 @@ class Judged:
     unchecked: str = ""
     compares_batches: bool = True
     """Whether this verl refuses a mini batch that does not fit the train batch. Before 0.3 it takes what there is."""
+    takes_larger: str = ""
+    """The file that should compare a mini batch with the train batch, if it has no such code."""
     verl: Verl | None = None
 
 
@@ -70,13 +77,23 @@ def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
     if composed.missing:
         _explain(composed, _history(call, place), _like(verl))
     composed.problems.extend(_upgrade(composed, verl, call, place))
-    return Judged(composed, compares_batches=_compares_batches(verl), verl=verl)
+    return Judged(composed, compares_batches=_compares_batches(verl), takes_larger=_takes_larger(verl), verl=verl)
 
 
 def _compares_batches(verl: Verl) -> bool:
     """False if its sources are here, and the trainer that checks a run at its start does not name the mini batch."""
     text = verl.files.text(_TRAINER) if isinstance(verl.files, OnDisk) else None
     return text is None or _MINI_BATCH in text or verl.files.has_folder(_CHECKED_CONFIG)
+
+
+def _takes_larger(verl: Verl) -> str:
+    """The file of its sources that should compare a mini batch with the train batch and does not. Forks comment it out."""
+    if not isinstance(verl.files, OnDisk):
+        return ""
+    file = _ACTOR if verl.files.has_folder(_CHECKED_CONFIG) else _TRAINER
+    sources = [verl.files.text(path) for path in (_TRAINER, file)]
+    is_known = None not in sources and not any(_COMPARES.search(without_comments(source or "")) for source in sources)
+    return file if is_known else ""
 
 
 def _by_release(call: Call, place: Place) -> Judged:

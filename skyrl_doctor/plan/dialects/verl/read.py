@@ -15,7 +15,7 @@ from skyrl_doctor.plan.dialects.verl.ray import ray_values
 from skyrl_doctor.plan.dialects.verl.rules import compares_settings, release_of
 from skyrl_doctor.plan.dialects.verl.runs import Place
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
-from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, TAKES_ANY_BATCH
+from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, TAKES_ANY_BATCH, TAKES_LARGER_MINI_BATCH
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.sbatch_environ import MOST_RUNS
 from skyrl_doctor.plan.source import Source, folders_above
@@ -73,6 +73,9 @@ def _read_call(
     job = {value.own: value for value in beside}
     if not judged.compares_batches:
         job[TAKES_ANY_BATCH] = Value(TAKES_ANY_BATCH, value=True, location=None, written=False, own=TAKES_ANY_BATCH)
+    if judged.takes_larger:
+        taken = TAKES_LARGER_MINI_BATCH
+        job[taken] = Value(taken, value=judged.takes_larger, location=None, written=False, own=taken)
     if not trains(call.entry):
         job[NO_TRAINING] = Value(NO_TRAINING, call.entry.module, location=None, written=False, own=NO_TRAINING)
     around = Place(machine, folders_above(machine, source.file))

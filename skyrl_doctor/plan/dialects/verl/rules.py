@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import Place
-from skyrl_doctor.plan.dialects.verl.tree import OnDisk
+from skyrl_doctor.plan.dialects.verl.tree import OnDisk, without_comments
 from skyrl_doctor.plan.dialects.verl.versions import Verl
 from skyrl_doctor.plan.model import Release, Value
 from skyrl_train.config.releases import Span, neighbours
@@ -45,10 +45,10 @@ def compares_settings(entry: EntryPoint, verl: Verl | None, place: Place) -> boo
         return True
     files = verl.files if isinstance(verl.files, OnDisk) else None
     program = (files and files.text(f"{entry.module.replace('.', '/')}.py")) or place.program(entry)
-    if program is None or _VALIDATES in program:
+    if program is None or _VALIDATES in without_comments(program):
         return True
     if files is not None:
-        return _VALIDATES in (files.text(_BASE_TRAINER) or "")
+        return _VALIDATES in without_comments(files.text(_BASE_TRAINER) or "")
     return not verl.version or _BASE_VALIDATES.holds(verl.version)
 
 

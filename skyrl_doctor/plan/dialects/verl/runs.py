@@ -101,6 +101,10 @@ def composed_run(call: Call, verl: Verl, place: Place) -> Composition:
     made.tree.pop("hydra", None)
     composition = Composition.of(dict(flat(made.tree)), verl.source)
     composition.label, composition.is_known = verl.label, verl.is_known
+    if all(
+        files is not verl.files for files, _ in search.places
+    ):  # a file of the program's own, whatever verl it runs on
+        composition.label, composition.is_known = f"{start.folder}/{start.name}.yaml", True
     composition.problems, composition.refused = problems, len(problems)
     for given in call.overrides:
         if given not in groups:

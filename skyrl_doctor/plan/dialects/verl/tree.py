@@ -20,6 +20,7 @@ _NAMED_PATH = re.compile(r"config_path\s*=\s*(?P<name>[A-Za-z_]\w*)\s*(?:,|$)")
 _FROM_VERL = re.compile(
     r"^from (?P<package>verl(?:\.\w+)*)\.\w+ import (?P<names>[^#\n(]{1,500}|\([^)]{1,500}\))", re.MULTILINE
 )
+_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _ARGUMENT = re.compile(r"""(?P<name>config_path|config_name)\s*=\s*["'](?P<value>[^"']*)["']""")
 
 
@@ -123,6 +124,11 @@ class Search:
 
     def with_places(self, more: Iterable[tuple[Files, str]]) -> "Search":
         return Search((*self.places, *more))
+
+
+def without_comments(text: str) -> str:
+    """The code of a Python file: a condition in a comment is none."""
+    return _COMMENT.sub("", text)
 
 
 def hydra_main(text: str, folder: str) -> Entry | None:

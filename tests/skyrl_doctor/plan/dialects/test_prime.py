@@ -106,6 +106,20 @@ def test_what_the_checkout_takes_is_no_problem(tmp_path: Path) -> None:
     assert (plan.problems, plan.schema) == ((), f"prime-rl of the checkout {tmp_path}")
 
 
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("batch_size = 8\n", (1, "orchestrator.group_size", False)),
+        ("group_size = 4\n", (4, "orchestrator.group_size", True)),
+        ("[[orchestrator.train.source]]\ngroup_size = 8\n", (8, "orchestrator.train.source[0].group_size", True)),
+        ("[[orchestrator.train.source]]\ngroup_size = 8\n[[orchestrator.train.source]]\nname = 'b'\n", None),
+    ],
+)
+def test_a_prompt_has_one_rollout_by_default(tmp_path: Path, text: str, group: tuple[int, str, bool] | None) -> None:
+    found = written(tmp_path, f"[deployment]\ntype = 'single_node'\n[orchestrator]\n{text}").find("rollout.n")
+    assert (found and (found.value, found.own, found.written)) == group
+
+
 def test_an_unknown_toml_is_refused(tmp_path: Path) -> None:
     for text in ("[project]\nname = 'x'\n[tool.ruff]\nline-length = 100\n", "[agent_server]\nport = 1\n"):
         with pytest.raises(UsageError, match=r"unknown TOML; expected a RunConfig or a configuration of prime-rl$"):

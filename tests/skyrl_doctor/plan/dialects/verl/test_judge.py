@@ -100,6 +100,8 @@ def test_a_checkout_that_does_not_tell_its_version_may_have_the_rules_of_any(tmp
         ("verl.experimental.arm.main_ppo", "validate_config(config)\n", "class RayPPOTrainer: ...\n", True),
         ("recipe.arm.main_arm", "trainer = ArmTrainer(config)\n", "    self._validate_config()\n", True),
         ("recipe.arm.main_arm", None, "class RayPPOTrainer: ...\n", True),
+        ("recipe.arm.main_arm", "pass\n", "    # self._validate_config()\n", False),
+        ("verl.experimental.arm.main_ppo", "pass  # validate_config(config)\n", "class RayPPOTrainer: ...\n", False),
         ("verl.trainer.main_ppo", "pass\n", "class RayPPOTrainer: ...\n", True),
     ],
 )
@@ -171,6 +173,60 @@ def test_a_verl_that_does_not_compare_batches_is_known_by_its_trainer(tmp_path: 
     write(root / "verl/trainer/ppo/ray_trainer.py", "class RayPPOTrainer: ...\n")
     write(root / "verl/workers/config/actor.py", "")
     assert key not in plan(root / "jobs", RENAMED).own
+
+
+@pytest.mark.parametrize(
+    ("trainer", "actor", "missing"),
+    [
+        ("assert config.data.train_batch_size >= config.actor.ppo_mini_batch_size", None, None),
+        (
+            "    # assert config.data.train_batch_size >= config.actor.ppo_mini_batch_size",
+            None,
+            "trainer/ppo/ray_trainer",
+        ),
+        ("x = 1  # if train_batch_size < ppo_mini_batch_size:", None, "trainer/ppo/ray_trainer"),
+        ("pass", "if train_batch_size != 0 and train_batch_size < self.ppo_mini_batch_size:", None),
+        ("pass", "    # if train_batch_size < self.ppo_mini_batch_size:", "workers/config/actor"),
+        ("if actor.ppo_mini_batch_size > data.train_batch_size:", "pass", None),
+        (None, "pass", None),
+    ],
+)
+def test_a_comparison_in_a_comment_is_no_code(
+    tmp_path: Path, trainer: str | None, actor: str | None, missing: str | None
+) -> None:
+    root, key = write_tree(tmp_path / "verl-fork", "0.3.0.post0"), "verl.takes_larger_mini_batch"
+    for path, text in (("trainer/ppo/ray_trainer", trainer), ("workers/config/actor", actor)):
+        if text is not None:
+            write(root / f"verl/{path}.py", f"# ppo_mini_batch_size\n{text}\n")
+    found = plan(root / "jobs", RENAMED).own.get(key)
+    assert (found and found.value) == (missing and f"verl/{missing}.py")
+
+
+@pytest.mark.parametrize("version", [None, "0.4.0"])
+@pytest.mark.parametrize("has_checkout", [False, True])
+def test_a_key_is_missing_in_the_programs_own_file_whatever_verl_it_runs_on(
+    tmp_path: Path, version: str | None, has_checkout: bool
+) -> None:
+    if has_checkout:
+        write_tree(tmp_path / "verl", "0.4.0")
+    main = '@hydra.main(config_path="config", config_name="ppo_trainer")\ndef main(config): ...\n'
+    write(tmp_path / "tool/trainer/main_ppo.py", main)
+    actor = "actor_rollout_ref:\n  actor:\n    checkpoint:\n      save_contents: [model]\n"
+    write(tmp_path / "tool/trainer/config/ppo_trainer.yaml", f"{actor}data:\n  train_batch_size: 8\n")
+    key = "actor_rollout_ref.actor.checkpoint.contents"
+    found = plan(tmp_path / "jobs", f"python3 -m tool.trainer.main_ppo {key}=[model]\n", version=version)
+    message = f"tool/trainer/config/ppo_trainer.yaml has no key {key}; did you mean {key.replace('contents', 'save_contents')}?"
+    assert told(found) == [(True, message)]
+
+
+def test_a_key_of_a_recipe_on_verls_own_defaults_depends_on_the_release(tmp_path: Path) -> None:
+    main = '@hydra.main(config_path="config", config_name="arm")\ndef main(config): ...\n'
+    write(tmp_path / "recipe/arm/main_arm.py", main)
+    paths = "hydra:\n  searchpath:\n    - file://verl/trainer/config\n"
+    write(tmp_path / "recipe/arm/config/arm.yaml", f"{paths}defaults:\n  - ppo_trainer\n  - _self_\n")
+    found = plan(tmp_path / "jobs", "python3 -m recipe.arm.main_arm data.train_batch_sizes=[8]\n")
+    message = "no release of verl has the key data.train_batch_sizes; is it misspelt? A key of your own needs +data.train_batch_sizes=…"
+    assert told(found) == [(False, message)]
 
 
 def test_the_option_comes_first(tmp_path: Path) -> None:
