@@ -41,7 +41,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=rf"^(?:.{{0,40}} )?ImportError: cannot import name '(?P<name>[^'\n]{{1,80}})' from '(?P<package>{_STACK})(?:\.[\w.]{{1,120}})?' \(\S{{1,200}}/(?:site|dist)-packages/",
-        unless=r"most likely due to a circular import",
+        unless=r"most likely due to a circular import|'\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)' from 'transformers",
         sample="ImportError: cannot import name 'OwnCache' from 'transformers' (/opt/env/lib/python3.12/site-packages/transformers/__init__.py)",
         explain="the code that imports `{name}` was written for another version of {package} than the installed one",
         remedy="`pip show {package}` shows the version. Install the one that this code names as its requirement, or change the code. A kernel or job that ran while {package} was changed must be started again.",

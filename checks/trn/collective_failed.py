@@ -24,6 +24,7 @@ REFUSED = r"(?:failed ?:|failed with error|returned(?: \d{1,4}\()?) ?(?P<why>[A-
 NOT_CONNECTED = r"\bclient socket has (?:failed to connect|timed out)\b[^\n]{0,160}|\bGloo connectFullMesh failed\b|\bThe connection to the C10d store has failed\b"
 RENDEZVOUS = "a rank could not connect to the others: the address of the rendezvous, or an interface, is not reached"
 MEET = "`MASTER_ADDR` and `MASTER_PORT` must name a node and port that all nodes reach (`nc -vz HOST PORT`), and rank 0 must run. Gloo: set `GLOO_SOCKET_IFNAME` to the interface that joins the nodes (`ip -br addr`)."
+CALL_CAUSE = "a CUDA call of NCCL failed: {why}"
 CALL_FAILED = "Invalid argument or an operation that is not supported: compare the driver with the CUDA of torch, and NCCL (`nvidia-smi`, `python -c 'import torch; print(torch.version.cuda, torch.cuda.nccl.version())'`); run once with `NCCL_NVLS_ENABLE=0` and once with `NCCL_CUMEM_ENABLE=0`, which show whether a newer feature is at fault. Invalid device: give each rank its own GPU. An error of a kernel that ran before shows here too: run once with `CUDA_LAUNCH_BLOCKING=1`."
 WARNED = r"\[W\d{0,12}[: ]"
 """c10d warns so and tries the next address, or again."""
@@ -149,7 +150,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bNCCL WARN C(?:uda|UDA) failure (?:\d{1,5} )?'(?P<why>[^'\n]{3,120})'",
         sample="gpu07:3211:3377 [1] include/alloc.h:102 NCCL WARN Cuda failure 1 'invalid argument'",
-        explain="a CUDA call of NCCL failed: {why}",
+        explain=CALL_CAUSE,
         remedy=CALL_FAILED,
         versions="nccl",
         unless="out of memory",
@@ -158,7 +159,7 @@ SIGNATURES = (
     Signature(
         pattern=r"^\s{0,8}(?:Last error: ?)?C(?:uda|UDA) failure (?:\d{1,5} )?'(?P<why>[^'\n]{3,120})'",
         sample="Cuda failure 1 'invalid argument'",
-        explain="a CUDA call of NCCL failed: {why}",
+        explain=CALL_CAUSE,
         remedy=CALL_FAILED,
         versions="nccl",
         near=r"\bunhandled cuda error\b|\bncclUnhandledCudaError\b",

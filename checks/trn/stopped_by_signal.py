@@ -93,7 +93,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r": line \d{1,6}: {1,4}\d{1,9} Terminated {2,}(?:\w{1,60}=\S{0,200} ){0,8}(?:\S{0,200}/)?(?:python[\d.]{0,5}|torchrun|accelerate|deepspeed|srun|vllm) ",
+        pattern=r": line \d{1,6}: {1,4}\d{1,9} Terminated  .{0,300}\b(?:python|torchrun|accelerate|deepspeed|srun|vllm)",
         sample="run.sh: line 32: 40673 Terminated              CUDA_VISIBLE_DEVICES=0 python train.py --steps 100",
         explain=STOPPED,
         remedy=f"{FIND_SENDER}, {RESUME}",
