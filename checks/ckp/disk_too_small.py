@@ -47,36 +47,57 @@ CAUSE = "the disk, its inodes or your quota is used up (df -h, df -i, quota -s);
 KEYS = ("trainer.checkpoint_dir", "trainer.save_every_steps", "trainer.checkpoints_to_keep")
 
 CACHES = (
-    (r"vllm", "VLLM_CACHE_ROOT", "the disk or your quota is used up where vLLM's compile cache lies: {path}"),
+    (
+        r"vllm",
+        "VLLM_CACHE_ROOT",
+        ".cache/vllm",
+        "the disk or your quota is used up where vLLM's compile cache lies: {path}",
+    ),
     (
         r"torchinductor(?:_\w{1,40})?|inductor_cache",
         "TORCHINDUCTOR_CACHE_DIR",
+        "torchinductor_own",
         "the disk or your quota is used up where torch's compile cache lies: {path}",
     ),
-    (r"\.?triton", "TRITON_CACHE_DIR", "the disk or your quota is used up where Triton's compile cache lies: {path}"),
+    (
+        r"\.?triton",
+        "TRITON_CACHE_DIR",
+        ".triton",
+        "the disk or your quota is used up where Triton's compile cache lies: {path}",
+    ),
     (
         r"huggingface",
         "HF_HOME",
+        ".cache/huggingface",
         "the disk or your quota is used up where the cache of models and data sets lies: {path}",
     ),
-    (r"pip", "PIP_CACHE_DIR", "the disk or your quota is used up where pip's cache lies: {path}"),
-    (r"uv", "UV_CACHE_DIR", "the disk or your quota is used up where uv's cache lies: {path}"),
+    (
+        r"pip",
+        "PIP_CACHE_DIR",
+        ".cache/pip",
+        "the disk or your quota is used up where pip's cache lies: {path}",
+    ),
+    (
+        r"uv",
+        "UV_CACHE_DIR",
+        ".cache/uv",
+        "the disk or your quota is used up where uv's cache lies: {path}",
+    ),
     (
         r"flashinfer",
         "FLASHINFER_WORKSPACE_BASE",
+        ".cache/flashinfer",
         "the disk or your quota is used up where FlashInfer's compile cache lies: {path}",
     ),
 )
-"""The directory of a cache below the home or its `.cache`, the variable that moves it, and the cause."""
+"""The directory of a cache below the home or its `.cache`, the variable that moves it, an example, and the cause."""
 CACHE_FULL = r"(?:[Dd]isk quota exceeded|[Nn]o space left on device|\[Errno (?:28|122)\])[^\n]{0,60}?['\"(](?P<path>/[^'\"\n]{0,300}?/(?:\.cache/|(?=\.triton/|torchinductor_))"
 
 
-def _cache_full(directory: str, variable: str, cause: str) -> Signature:
-    sample = {"TORCHINDUCTOR_CACHE_DIR": "torchinductor_own", "TRITON_CACHE_DIR": ".triton"}.get(variable, directory)
-    below = sample if sample[0] == "." or "_" in sample else f".cache/{sample}"
+def _cache_full(directory: str, variable: str, example: str, cause: str) -> Signature:
     return Signature(
         pattern=rf"{CACHE_FULL}(?:{directory})/)",
-        sample=f"OSError: [Errno 122] Disk quota exceeded: '/home/own/{below}/6dcc7a/x.tmp'",
+        sample=f"OSError: [Errno 122] Disk quota exceeded: '/home/own/{example}/6dcc7a/x.tmp'",
         explain=cause,
         remedy=f"Set `{variable}` to a directory on project or scratch space with room, in the job script, or empty the cache: `du -sh ~/.cache/* ~/.triton`. `quota -s` (Lustre: `lfs quota -h -u $USER DIR`) shows the limit, of the number of files too; `df` may show free space all the same.",
         versions="any",

@@ -26,7 +26,7 @@ OTHER_PORT = "Or choose another port for this program."
 SERVER = f"{WHO} Or start this server with another `--port`, and give its clients that port."
 MASTER = f"{WHO} Or set another `MASTER_PORT` (torchrun: `--master-port`, or `--rdzv-backend=c10d --rdzv-endpoint=localhost:0` on one node; accelerate: `--main_process_port`; deepspeed: `--master_port`)."
 TRIED = r"(?i:\btrying\b|\bretry|\busing port\b|\bnext port\b|\binstead\b)|tcp:// *ipc|ipc://"
-"""The program takes another port, or the address is no port."""
+"""The program takes another port, or the address is not a port."""
 
 SIGNATURES = (
     Signature(

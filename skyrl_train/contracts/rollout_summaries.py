@@ -54,13 +54,6 @@ class Place:
     length: int
 
 
-def stored_line(path: str, place: Place) -> bytes:
-    """The line of a rollout. OSError if the file is gone."""
-    with bounded.open_file(path) as file:
-        file.seek(place.offset)
-        return file.read(place.length)
-
-
 def directory_of(job_dir: str) -> str:
     """The directory of a job's transcripts. Any other directory is taken for one of transcripts itself."""
     own = os.path.join(job_dir, ROLLOUTS)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skyrl_train.contracts.printable import printable
-from skyrl_train.contracts.rollout_summaries import Place, stored_line
 from skyrl_train.view import transcripts
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index
-from skyrl_train.view.search import COLUMNS, matches, rows_before
+from skyrl_train.view.search import COLUMNS, Lines, matches, rows_before
 
 PAGE = 100
 GROUPS = 60
@@ -110,14 +109,11 @@ class Answers:
         )
         if not rows:
             raise NotFoundError("no rollout has this name")
-        return rows[0], self._line(rows[0])
-
-    def _line(self, row: sqlite3.Row) -> bytes:
-        (file,) = self._index.rows("SELECT path FROM file WHERE id = ?", (row["file"],))
         try:
-            return stored_line(file["path"], Place(row["start"], row["length"]))
+            with Lines(self._index) as lines:
+                return rows[0], lines.of(rows[0])
         except OSError as error:
-            raise NotFoundError(f"{file['path']}: {error.strerror}") from None
+            raise NotFoundError(f"{error.filename}: {error.strerror}") from None
 
     def _search(self, condition: str, values: list[object], text: str, before: int | None) -> JsonObject:
         """Searches the texts themselves for a while."""

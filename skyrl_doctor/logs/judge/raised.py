@@ -119,7 +119,7 @@ def _trimmed(piece: str) -> str:
 
 
 def _partners(text: str) -> dict[int, int]:
-    """The positions of brackets and quotes, and of their other halves. An apostrophe is no quote."""
+    """The positions of brackets and quotes, and of their other halves. An apostrophe is not a quote."""
     opened, found = list[tuple[int, str]](), dict[int, int]()
     for at, letter in enumerate(text):
         if opened and letter == opened[-1][1] and not text[at + 1 : at + 2].isalnum():
@@ -136,7 +136,7 @@ def _closed(text: str) -> str:
     for at, letter in enumerate(text):
         if opened and letter == opened[-1][1]:
             opened.pop()
-        elif letter in _PAIRS and not text[:at][-1:].isalnum():  # an apostrophe is no quote, nor is f( in a word
+        elif letter in _PAIRS and not text[:at][-1:].isalnum():  # an apostrophe is not a quote, nor is f( in a word
             opened.append((at, _PAIRS[letter]))
     closed = text[: opened[0][0]] if opened else text
     return closed if len(closed.split()) >= _MIN_WORDS else " ".join(_BRACKETS.sub(" ", text).split())

@@ -29,9 +29,9 @@ from skyrl_doctor.logs.read.slurm_job import JobWords, JobWordsReader
 from skyrl_doctor.logs.read.versions import find_versions
 
 _LINES_AFTER = 5
-"""A script that goes on after a failed command writes so many lines."""
+"""The least lines below a failed command that show that the script went on without it."""
 _LINES_AFTER_ERROR = 20
-"""A program that goes on after an error that a logger wrote, and ends well, writes so many."""
+"""The least lines between the last error of a logger and a good end that show that the program survived it."""
 _REPLIED = re.compile(rb"log_server_r: request: POST \S{1,200} \S{1,80} 200\b")
 """A line of llama.cpp's server about a request that it answered."""
 MAX_EARLIER = 20
