@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanes.release.conftest import MEASURED, ROOT, done, interpreter
+from lanes.release.conftest import MEASURED, NEXT, ROOT, done, interpreter
 from test_tutorial import BLOCK, LAPTOP, matches, run, steps
 
 pytestmark = pytest.mark.release
@@ -41,6 +41,7 @@ def path(tmp_path: Path) -> str:
 def test_the_tutorial_from_a_fresh_clone(
     clone: Path, path: str, record_property: Callable[[str, object], None]
 ) -> None:
+    """The pages that it names are those of its release."""
     told = list(steps(LAPTOP.read_text(encoding="utf-8")))
     install = install_lines(LAPTOP.read_text(encoding="utf-8"))
     assert install == ["python3 -m venv venv && . venv/bin/activate", "pip install . pytest"]
@@ -51,6 +52,7 @@ def test_the_tutorial_from_a_fresh_clone(
     )
     assert len(outputs) == len(install) + len(told)
     for (command, expected), output in zip(told, outputs[len(install) :], strict=True):
+        expected = expected.replace("/blob/main/", f"/blob/{NEXT}/")
         assert matches(expected, output), f"$ {command}\n{output}\n--- expected\n{expected}"
 
 
