@@ -13,7 +13,7 @@ from pathlib import Path
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import piped
 from skyrl_train.contracts.agent.ports import Sandbox
-from skyrl_train.procfs import environ_of, killed, pids
+from skyrl_train.procfs import environ_of, killed, others
 
 MARK = "SKYRL_SANDBOX"
 """Set in the environment of every process of a sandbox, so that a daemon that left its session is found."""
@@ -43,5 +43,5 @@ def end_marked(mark: str) -> None:
     """Kills every process with this mark, repeatedly, since they may start more meanwhile."""
     marked = f"{MARK}={mark}".encode()
     for _ in range(20):
-        if not [pid for pid in pids() if killed(pid, lambda each: marked in environ_of(each))]:
+        if not [pid for pid in others() if killed(pid, lambda each: marked in environ_of(each))]:
             return

@@ -7,7 +7,7 @@ import json
 import os
 
 from skyrl_train.contracts import bounded
-from skyrl_train.procfs import environ_of, killed, pids, read, until_gone
+from skyrl_train.procfs import environ_of, killed, others, read, until_gone
 from skyrl_train.sandbox.podman_cli import PodmanCli
 
 MARK = "SKYRL_IMAGES_OF"
@@ -23,12 +23,12 @@ def end_previous(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
 
     Kills the whole session of a fetch or build, but not of the service: it contains the networks of living containers.
     """
-    sessions = {_session(pid) for pid in pids() if _fetches(pid, run_dir)} - {0, os.getsid(0)}
+    sessions = {_session(pid) for pid in others() if _fetches(pid, run_dir)} - {0, os.getsid(0)}
 
     def belongs(pid: int) -> bool:
         return _fetches(pid, run_dir) or _serves(pid, socket_path) or _session(pid) in sessions
 
-    ended = [pid for pid in pids() if killed(pid, belongs)]
+    ended = [pid for pid in others() if killed(pid, belongs)]
     until_gone(ended, _GONE_S)
     return len(ended)
 

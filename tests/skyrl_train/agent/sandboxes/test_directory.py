@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fakes.terminals import PLAIN, Typist, in_a_terminal
-from skyrl_train.agent.sandboxes.directory import directory_sandbox
+from skyrl_train.agent.sandboxes import directory
+from skyrl_train.agent.sandboxes.directory import directory_sandbox, end_marked
 from skyrl_train.agent.sandboxes.piped import SandboxLostError, piped
 from skyrl_train.contracts.agent.arguments import Action
 
@@ -123,3 +124,17 @@ def test_a_sandbox_can_be_cancelled_at_any_moment_of_its_start(tmp_path: Path, c
                 await task
 
     asyncio.run(cancelled())
+
+
+def test_the_callers_own_ancestors_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first process of some machines never has an environment, and one without is waited for."""
+    asked: list[int] = []
+
+    def environ_of(pid: int) -> list[bytes]:
+        asked.append(pid)
+        return []
+
+    monkeypatch.setattr(directory, "environ_of", environ_of)
+    monkeypatch.setattr(directory, "killed", lambda pid, belongs: belongs(pid))
+    end_marked("mark")
+    assert not {1, os.getpid(), os.getppid()} & set(asked)
