@@ -1,7 +1,7 @@
 """Our agent loop with sandboxes in temporary directories of this machine: the tasks are those of the demonstration."""
 
 import asyncio
-import itertools
+import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,13 +10,18 @@ from typing import Any
 
 from cpu_stack.loop_sandboxes import demo_sandboxes
 from cpu_stack.run import BROKEN, LATE
+from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Task
+from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.contracts.job_files import COUNTS
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 
 NO_IMAGE = "no_image"
 """Beside the file of the broken ones: rows are such as our own loop cannot read."""
 DOWN = "runtime_down"
 """Beside it: so many answers of the runtime's health are bad."""
+LATE_S, LOOK_S = 90.0, 0.2
+"""The longest wait of a late sandbox, and how often it looks for the batches of the training."""
 
 
 class DirectoryLoop(SkyrlAgentLoop):
@@ -37,20 +42,45 @@ class DirectoryLoop(SkyrlAgentLoop):
         async def opened(task: Task) -> AsyncIterator[Sandbox]:
             if _broken(Path(os.environ[BROKEN])):
                 raise RuntimeError("the sandbox's disk is full")
-            await asyncio.sleep(_late(Path(os.environ[BROKEN]).with_name(LATE)))
+            job = Path(os.environ[BROKEN]).parent
             async with inner(task) as sandbox:
-                yield sandbox
+                yield LateSandbox(sandbox, job / COUNTS) if (job / LATE).exists() else sandbox
 
         return opened
 
 
-_opened = itertools.count(1)
+class LateSandbox:
+    """One sandbox of the process at a time is late: the agent's first command takes until the batches of two steps are
+    drawn, so its rollout goes on with later weights. Our own commands start a new shell, and are never late.
+    """
 
+    late = False
 
-def _late(path: Path) -> float:
-    """How long the next sandbox of this process waits."""
-    every, seconds = path.read_text().split() if path.exists() else ("1", "0")
-    return 0.0 if next(_opened) % int(every) else float(seconds)
+    def __init__(self, sandbox: Sandbox, counts: Path) -> None:
+        self._sandbox, self._counts = sandbox, counts
+        self._first = True
+
+    async def run(self, action: Action, *, limit_s: float) -> Result:
+        if not action.arguments.get("reset"):
+            if self._first and not LateSandbox.late:
+                LateSandbox.late = True
+                await self._two_steps()
+                LateSandbox.late = False
+            self._first = False
+        return await self._sandbox.run(action, limit_s=limit_s)
+
+    async def program(self, bundle: bytes, request: bytes, *, limit_s: float) -> str:
+        return await self._sandbox.program(bundle, request, limit_s=limit_s)
+
+    async def _two_steps(self) -> None:
+        drawn = self._drawn()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LATE_S):
+                while self._drawn() < drawn + 2:
+                    await asyncio.sleep(LOOK_S)
+
+    def _drawn(self) -> int:
+        return self._counts.read_bytes().count(b"\n") if self._counts.exists() else 0
 
 
 def _broken(path: Path) -> bool:

@@ -1,9 +1,14 @@
 """Sandboxes in temporary directories of this machine for the tasks of the demonstration."""
 
+import asyncio
+import atexit
+import functools
 import os
 import re
+import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,21 +23,35 @@ from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.demo.rows import TASKS
 from skyrl_train.demo.seed import write_seed
 
+_WRITES = threading.Lock()
+
 
 def demo_sandboxes(row: Mapping[str, Any]) -> OpenSandbox:
     """The sandboxes of a row, whose task begins with the name of one of the demonstration."""
     name = str(row["extra_info"]["task_id"]).rpartition("-")[0]
-    demo = next(task for task in TASKS if task.name == name)
 
     @asynccontextmanager
     async def opened(_task: Task) -> AsyncIterator[Sandbox]:
-        with tempfile.TemporaryDirectory(prefix="skyrl-seed-") as seed:
-            root = write_seed(demo, Path(seed), python=sys.executable)
-            write_mend(demo, root / "testbed")
-            async with directory_sandbox(root, environ=os.environ) as sandbox:
-                yield OneName(sandbox)
+        async with directory_sandbox(await asyncio.to_thread(_seed, name), environ=os.environ) as sandbox:
+            yield OneName(sandbox)
 
     return opened
+
+
+def _seed(name: str) -> Path:
+    with _WRITES:
+        return _written(name)
+
+
+@functools.cache
+def _written(name: str) -> Path:
+    """The task's files, written once a process: git's commit would hold up all rollouts of the loop each time."""
+    demo = next(task for task in TASKS if task.name == name)
+    folder = tempfile.mkdtemp(prefix="skyrl-task-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = write_seed(demo, Path(folder), python=sys.executable)
+    write_mend(demo, root / "testbed")
+    return root
 
 
 class OneName:

@@ -17,7 +17,9 @@ from skyrl_train.tasks.convert import verl_row
 BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
 """Names a file; so many sandboxes as stand in it do not start."""
 LATE = "late_sandboxes"
-"""A file in the job directory: `EVERY SECONDS`. Each sandbox of that number starts so much later, as slow tasks do."""
+"""A file in the job directory: while it is there, some sandboxes are late, as in slow tasks (cpu_stack.loop)."""
+METRICS = "metrics.jsonl"
+"""Where verl writes the figures of each step, in the job directory."""
 TESTS = Path(__file__).parents[1]
 CONFIG = """\
 [model]
@@ -153,7 +155,7 @@ def environment(job: Path) -> Mapping[str, str]:
         "VERL_PLATFORM": "cpu",
         "VERL_ENGINE_DEVICE": "cuda",
         "VERL_ENGINE_VENDOR": "nvidia",  # on a GPU verl asks the driver
-        "VERL_FILE_LOGGER_PATH": str(job / "metrics.jsonl"),
+        "VERL_FILE_LOGGER_PATH": str(job / METRICS),
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "TORCHDYNAMO_DISABLE": "1",
         "HF_HUB_OFFLINE": "1",
