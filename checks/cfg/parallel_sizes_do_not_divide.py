@@ -2,7 +2,7 @@
 
 ## What it does
 Under Megatron, divides the GPUs by tensor x pipeline x context parallel size, and by the size of the experts. Under
-FSDP, divides them by the sequence parallel size. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
+FSDP, divides them by the sequence parallel size and by `fsdp_size`. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
 size. Divides the GPUs of prime-rl's trainer by its copies of the weights and its context parallel size, and both by the size of
 the experts. Divides the model's attention heads by each tensor and sequence parallel size, and its layers by the pipeline size; the
 model's config.json is on this machine, or its name is that of a public model.
@@ -29,9 +29,9 @@ from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.parallel import megatron_models, own_integer, own_value
+from skyrl_doctor.plan.parallel import fsdp_groups, megatron_models, own_integer, own_value
 from skyrl_train.config.dialect import PRIME_NODE_GPUS
-from skyrl_train.config.parallel import Mesh, does_not_divide, gpu_faults, mesh_fault
+from skyrl_train.config.parallel import Mesh, does_not_divide, gpu_faults, mesh_fault, shards_fault
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
@@ -127,6 +127,9 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
         yield config_finding(
             f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
         )
+    for group, count in fsdp_groups(plan):
+        if fault := shards_fault(count, group.value):
+            yield config_finding(f"{group.name} is {fault}", group.location)
     yield from _rollout(plan, gpus)
     if plan.is_of(*PRIME):
         yield from _mesh(plan)
