@@ -14,7 +14,7 @@ from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, VALIDATES
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
-from skyrl_doctor.plan.schemas.judge import key_problems
+from skyrl_doctor.plan.schemas.judge import DID_YOU_MEAN, key_problems
 from skyrl_doctor.plan.schemas.packages import SKYRL
 from skyrl_doctor.plan.schemas.versions import Version, known_version, stored_version
 from skyrl_doctor.plan.source import Source
@@ -128,7 +128,8 @@ def _problems(
     plus = {word.text.lstrip("+").partition("=")[0] for word in launch.words if word.text.startswith("+")}
     for problem in key_problems(SKYRL, program, version, written):
         if may_add:
-            yield dataclasses.replace(problem, message=f"{problem.message}{may_add}", fatal=False)
+            fact, hint, name = problem.message.partition(DID_YOU_MEAN)
+            yield dataclasses.replace(problem, message=f"{fact}{may_add}{hint}{name}", fatal=False)
         elif not version.is_known and problem.location.key in plus:
             yield dataclasses.replace(problem, fatal=False)  # older versions take any key with a plus
         else:

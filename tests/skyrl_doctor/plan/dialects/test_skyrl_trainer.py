@@ -121,9 +121,12 @@ def test_a_module_that_the_entry_point_imports_may_add_keys(tmp_path: Path, entr
     root = checkout(tmp_path)
     write(root / "examples/own/main.py", entry)
     write(root / "examples/own/settings.py", f"{SETTINGS}\ndef make() -> None:\n    bonus: int = 1\n")
-    words = "trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.lengths.most=2 trainer.bonus=1"
+    words = (
+        "trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.lengths.most=2 trainer.bonus=1 trainer.sed=1"
+    )
     assert [problem.message for problem in script(root, f"{start} {words}\n").problems] == [
-        f"SkyRL's `train` (the checkout {root}) has no key `trainer.bonus`; no class in the files of examples.own.main adds it"
+        f"SkyRL's `train` (the checkout {root}) has no key `trainer.bonus`; no class in the files of examples.own.main adds it",
+        f"SkyRL's `train` (the checkout {root}) has no key `trainer.sed`; no class in the files of examples.own.main adds it; did you mean `trainer.seed`?",
     ]
 
 
