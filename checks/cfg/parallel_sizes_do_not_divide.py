@@ -20,7 +20,7 @@ The product of the sizes must divide the number of GPUs. A tensor parallel size 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
@@ -98,6 +98,8 @@ SIGNATURES = (
     ),
 )
 
+MOST_TENSOR, MOST_SIZES = 8, 8
+"""The usual GPUs of a node; and how many sizes a remedy names."""
 VERL = "actor_rollout_ref.rollout"
 MODEL, DEPLOYMENT = "trainer.model", "deployment"
 TENSOR, SEQUENCE = "rollout.tensor_parallel_size", "actor.sequence_parallel_size"
@@ -125,11 +127,14 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
     sequence = plan.integer(SEQUENCE)
     if gpus and sequence is not None and does_not_divide(gpus, sequence) and not any(megatron_models(plan)):
         yield config_finding(
-            f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
+            f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs",
+            plan.place(SEQUENCE),
+            summary=_set_to(plan.name(SEQUENCE), _divisors(gpus)),
         )
     for group, count in fsdp_groups(plan):
         if fault := shards_fault(count, group.value):
-            yield config_finding(f"{group.name} is {fault}", group.location)
+            sizes = (-1, *_divisors(count)[:-1])
+            yield config_finding(f"{group.name} is {fault}", group.location, summary=_set_to(group.name, sizes))
     yield from _rollout(plan, gpus)
     if plan.is_of(*PRIME):
         yield from _mesh(plan)
@@ -190,7 +195,13 @@ def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
             for name, key, size in zip(names, keys, sizes, strict=True)
             if size > 1
         )
-        yield config_finding(_servers(math.prod(sizes), text, gpus, plan.name(TENSOR)), plan.place(TENSOR))
+        rest = math.prod(sizes[1:])
+        fitting = _divisors(gpus // rest) if gpus % rest == 0 else ()
+        yield config_finding(
+            _servers(math.prod(sizes), text, gpus, plan.name(TENSOR)),
+            plan.place(TENSOR),
+            summary=_set_to(plan.name(TENSOR), fitting),
+        )
 
 
 def _servers(each: int, sizes: str, gpus: int, tensor: str) -> str:
@@ -214,7 +225,25 @@ def _value(plan: Plan, key: str) -> object:
 def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
     found = plan.own.get(key)
     place = found.location if found is not None else None
-    return config_finding(f"{key} is {size}, which does not divide the model's {heads} attention heads", place)
+    gpus = 0 if plan.is_of(*PRIME) else trained_gpus(plan)
+    fitting = tuple(one for one in _divisors(heads) if (gpus % one == 0 if gpus else one <= max(size, MOST_TENSOR)))
+    return config_finding(
+        f"{key} is {size}, which does not divide the model's {heads} attention heads",
+        place,
+        summary=_set_to(key, fitting),
+    )
+
+
+def _divisors(whole: int) -> tuple[int, ...]:
+    return tuple(size for size in range(1, whole + 1) if whole % size == 0)
+
+
+def _set_to(key: str, sizes: Sequence[int]) -> str:
+    """The remedy that names the sizes that fit; empty if they are none or too many to choose from."""
+    if not sizes or len(sizes) > MOST_SIZES:
+        return ""
+    *first, last = map(str, sizes)
+    return f"set {key} to {', '.join(first)}{' or ' if first else ''}{last}"
 
 
 def _counts(plan: Plan, model: ModelFiles | None) -> tuple[int | None, int | None]:

@@ -130,6 +130,7 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
                 f"{refusal.message}{taken}{allowed}",
                 place or Location(plan.targets[-1], None, refusal.key),
                 refusal.settings or _word(refusal, found),
+                summary=refusal.remedy,
                 removes=refusal.removes,
                 moves=refusal.moves,
                 severity=severity,

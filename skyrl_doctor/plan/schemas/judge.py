@@ -39,10 +39,12 @@ def _wrong(package: Package, program: str, version: Version, value: Value, expec
     ending = (
         f"; {package.title} refuses to start" if everywhere else f", which {package.title} ({version.when}) expects"
     )
+    meant = version.schemas[program].closest_word(value.own or value.key, value.value)
     return Problem(
-        message=f"{value.assignment} is not {expected}{ending}",
+        message=f"{value.assignment} is not {expected}{ending}{f'{DID_YOU_MEAN}{meant}?' if meant else ''}",
         location=value.location or Location("", None, value.own),
         fatal=version.is_known or everywhere,
+        remedy=f"set {value.name} to {meant}, if you mean that" if meant else "",
     )
 
 
