@@ -9,6 +9,7 @@ from itertools import groupby
 
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.plan.keys import key_in
+from skyrl_train.config.other_names import their_name
 from skyrl_train.config.reference import Setting, settings, tables
 
 FRAMEWORKS = ("verl", "skyrl", "prime-rl")
@@ -31,7 +32,18 @@ def read_by(modules: Mapping[str, str], checks: Sequence[Check]) -> dict[str, li
     return {key: sorted(found[key]) for key in sorted(found)}
 
 
-def read_by_text(found: Mapping[str, list[str]]) -> str:
+def names() -> dict[str, dict[str, str]]:
+    """The name of each key in each framework that has it."""
+    found = {one.key: _names(one.key) for one in settings()}
+    return {key: found[key] for key in sorted(found) if found[key]}
+
+
+def _names(key: str) -> dict[str, str]:
+    named = ((framework, key_in(framework, key) or their_name(framework, key)) for framework in FRAMEWORKS)
+    return {framework: name for framework, name in named if name is not None}
+
+
+def json_text(found: Mapping[str, object]) -> str:
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -48,7 +60,8 @@ def page(found: Mapping[str, list[str]]) -> Iterator[str]:
 _HEAD = (
     "# Settings of a run",
     "",
-    "Every key of a `run.toml`. `skyrl-train config explain KEY` prints one of them, and takes a key of verl too.",
+    "Every key of a `run.toml`. `skyrl-train config explain KEY` prints one of them, and takes a key of verl, SkyRL or",
+    "prime-rl too.",
     "",
     "```console",
     "$ skyrl-train config defaults > run.toml       # every key with its default, as comments",
@@ -66,7 +79,7 @@ def _row(one: Setting, checks: Sequence[str]) -> str:
     name = one.key.partition(".")[2] or one.key
     kind = ", ".join(filter(None, (one.kind, one.limits)))
     default = "**must be set**" if one.is_required else f"`{one.default}`" if one.default else ""
-    theirs = (f"{framework}: `{key}`" for framework in FRAMEWORKS if (key := key_in(framework, one.key)))
+    theirs = (f"{framework}: `{key}`" for framework, key in _names(one.key).items())
     links = " ".join(f"[{id_}](checks/{id_}.md)" for id_ in checks)
     cells = (f"`{name}`", _cell(kind), _cell(default), _cell(one.meaning), "<br>".join(theirs), links)
     return f"| {' | '.join(cells)} |"

@@ -22,7 +22,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.findings import UNKNOWN_PROGRAM, config_finding, required
 from skyrl_doctor.plan.model import Plan, Release, Value
 from skyrl_doctor.plan.parallel import own_value
 from skyrl_doctor.plan.similar import similar_word
@@ -44,7 +44,10 @@ _MODULES = "env.VERL_USE_EXTERNAL_MODULES"
 def choice_unknown(plan: Plan) -> Iterator[Finding]:
     release = required(plan).release
     if release is None:
-        raise NotApplicable("the configuration is not that of one of verl's own trainers")
+        raise NotApplicable(
+            "the configuration is not that of one of verl's own trainers",
+            undecided=UNKNOWN_PROGRAM if plan.is_of("verl") else "",
+        )
     for key, choice in CHOICES.items():
         value = own_value(plan, key)
         if value is None or not choice.applies(lambda name: _known(plan, name)):

@@ -1,13 +1,15 @@
-"""A data file is missing, empty or holds fewer tasks than one step takes.
+"""A data file or a program of the run is missing, or the data hold fewer tasks than one step takes.
 
 ## What it does
-Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. Addresses with
-`://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
+Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. So are the other
+files that a run opens at its start: verl's reward function, reward manager, data class, sampler, tools and agent loops,
+a chat template of SkyRL and prime-rl, and prime-rl's template of a batch script. A relative path of these is also
+looked for from the folders of the script. Addresses with `://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
 warning, because the GPU node may have the file. A run.toml without task files is an error without `--role`: `skyrl-train launch`, which passes
 a role, refuses it itself. Compares the number of training tasks with `data.train_batch_size`.
 
 ## Why it breaks training
-The trainer opens its data after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
+The trainer opens its data and its programs after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
 finds no batch and ends.
 
 ## How to fix
@@ -25,7 +27,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.data_files import DataFile, DataFiles
+from skyrl_doctor.facts.data_files import TASKS, DataFile, DataFiles
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.training_rows import TrainingRows
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
@@ -113,7 +115,7 @@ def data_files_missing(
     severity = Severity.ERROR if roles.sees_the_run else Severity.WARNING
     for file in data.files:
         if file.wrong:
-            yield _missing(plan, file, data.cwd, severity)
+            yield _missing(plan, file, data.cwd, Severity.WARNING if file.may_be_beside_package else severity)
     batch = plan.integer(BATCH)
     if rows is not None and batch is not None:
         yield from _of_rows(plan, rows, batch)
@@ -132,9 +134,10 @@ def _no_tasks(plan: Plan) -> Iterator[Finding]:
 
 def _missing(plan: Plan, file: DataFile, cwd: str, severity: Severity) -> Finding:
     where = "" if file.path.startswith("/") else f" (relative to {cwd})"
+    own = None if file.kind == TASKS else plan.own[file.key]
     return Finding(
-        message=f"{plan.name(file.key)} names {file.path}{where}, which {file.wrong}; expected a file of tasks",
-        location=plan.place(file.key),
+        message=f"{plan.name(file.key)} names {file.path}{where}, which {file.wrong}; expected {file.kind}",
+        location=plan.place(file.key) if own is None else own.location,
         severity=severity,
         remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=f"correct {plan.name(file.key)}, or create the file"),
     )

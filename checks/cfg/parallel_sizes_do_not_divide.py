@@ -2,7 +2,7 @@
 
 ## What it does
 Under Megatron, divides the GPUs by tensor x pipeline x context parallel size, and by the size of the experts. Under
-FSDP, divides them by the sequence parallel size. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
+FSDP, divides them by the sequence parallel size and by `fsdp_size`. Divides the GPUs of verl's rollout by its tensor x data x pipeline parallel
 size. Divides the GPUs of prime-rl's trainer by its copies of the weights and its context parallel size, and both by the size of
 the experts. Divides the model's attention heads by each tensor and sequence parallel size, and its layers by the pipeline size; the
 model's config.json is on this machine, or its name is that of a public model.
@@ -20,7 +20,7 @@ The product of the sizes must divide the number of GPUs. A tensor parallel size 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
@@ -29,9 +29,9 @@ from skyrl_doctor.facts.model_files import MODEL_KEY, ModelFiles
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.parallel import megatron_models, own_integer, own_value
+from skyrl_doctor.plan.parallel import fsdp_groups, megatron_models, own_integer, own_value
 from skyrl_train.config.dialect import PRIME_NODE_GPUS
-from skyrl_train.config.parallel import Mesh, does_not_divide, gpu_faults, mesh_fault
+from skyrl_train.config.parallel import Mesh, does_not_divide, gpu_faults, mesh_fault, shards_fault
 
 CAUSE = "the parallel sizes do not divide the GPUs or the model"
 
@@ -98,6 +98,8 @@ SIGNATURES = (
     ),
 )
 
+MOST_TENSOR, MOST_SIZES = 8, 8
+"""The usual GPUs of a node; and how many sizes a remedy names."""
 VERL = "actor_rollout_ref.rollout"
 MODEL, DEPLOYMENT = "trainer.model", "deployment"
 TENSOR, SEQUENCE = "rollout.tensor_parallel_size", "actor.sequence_parallel_size"
@@ -125,8 +127,14 @@ def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterat
     sequence = plan.integer(SEQUENCE)
     if gpus and sequence is not None and does_not_divide(gpus, sequence) and not any(megatron_models(plan)):
         yield config_finding(
-            f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
+            f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs",
+            plan.place(SEQUENCE),
+            summary=_set_to(plan.name(SEQUENCE), _divisors(gpus)),
         )
+    for group, count in fsdp_groups(plan):
+        if fault := shards_fault(count, group.value):
+            sizes = (-1, *_divisors(count)[:-1])
+            yield config_finding(f"{group.name} is {fault}", group.location, summary=_set_to(group.name, sizes))
     yield from _rollout(plan, gpus)
     if plan.is_of(*PRIME):
         yield from _mesh(plan)
@@ -187,7 +195,13 @@ def _rollout(plan: Plan, gpus: int) -> Iterator[Finding]:
             for name, key, size in zip(names, keys, sizes, strict=True)
             if size > 1
         )
-        yield config_finding(_servers(math.prod(sizes), text, gpus, plan.name(TENSOR)), plan.place(TENSOR))
+        rest = math.prod(sizes[1:])
+        fitting = _divisors(gpus // rest) if gpus % rest == 0 else ()
+        yield config_finding(
+            _servers(math.prod(sizes), text, gpus, plan.name(TENSOR)),
+            plan.place(TENSOR),
+            summary=_set_to(plan.name(TENSOR), fitting),
+        )
 
 
 def _servers(each: int, sizes: str, gpus: int, tensor: str) -> str:
@@ -211,7 +225,25 @@ def _value(plan: Plan, key: str) -> object:
 def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
     found = plan.own.get(key)
     place = found.location if found is not None else None
-    return config_finding(f"{key} is {size}, which does not divide the model's {heads} attention heads", place)
+    gpus = 0 if plan.is_of(*PRIME) else trained_gpus(plan)
+    fitting = tuple(one for one in _divisors(heads) if (gpus % one == 0 if gpus else one <= max(size, MOST_TENSOR)))
+    return config_finding(
+        f"{key} is {size}, which does not divide the model's {heads} attention heads",
+        place,
+        summary=_set_to(key, fitting),
+    )
+
+
+def _divisors(whole: int) -> tuple[int, ...]:
+    return tuple(size for size in range(1, whole + 1) if whole % size == 0)
+
+
+def _set_to(key: str, sizes: Sequence[int]) -> str:
+    """The remedy that names the sizes that fit; empty if they are none or too many to choose from."""
+    if not sizes or len(sizes) > MOST_SIZES:
+        return ""
+    *first, last = map(str, sizes)
+    return f"set {key} to {', '.join(first)}{' or ' if first else ''}{last}"
 
 
 def _counts(plan: Plan, model: ModelFiles | None) -> tuple[int | None, int | None]:

@@ -30,7 +30,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles, by_name
 from skyrl_doctor.plan.answers import TODAYS_PRIME, command_place
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
-from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.findings import UNKNOWN_PROGRAM, config_finding, required
 from skyrl_doctor.plan.keys import MAY_SET, OTHER_PROGRAM, VALIDATES
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
@@ -130,6 +130,7 @@ def settings_contradict(plan: Plan, model: ModelFiles | None = None) -> Iterator
                 f"{refusal.message}{taken}{allowed}",
                 place or Location(plan.targets[-1], None, refusal.key),
                 refusal.settings or _word(refusal, found),
+                summary=refusal.remedy,
                 removes=refusal.removes,
                 moves=refusal.moves,
                 severity=severity,
@@ -168,5 +169,6 @@ def _rules(plan: Plan) -> tuple[Rule, ...]:
         raise NotApplicable("CFG004 applies the rules of a run.toml; these are verl's, SkyRL's and prime-rl's")
     raise NotApplicable(
         "the rules of the program that this configuration starts are not known here; known are those of "
-        "verl's own trainers, of SkyRL's and of prime-rl's current schema"
+        "verl's own trainers, of SkyRL's and of prime-rl's current schema",
+        undecided=UNKNOWN_PROGRAM,
     )

@@ -113,9 +113,10 @@ def _policy(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.machine.local import LocalMachine
+    from skyrl_train.contracts.similar_path import did_you_mean
 
     if not os.path.exists(args.place):
-        raise UsageError(f"{args.place} does not exist; give a job directory or a log")
+        raise UsageError(f"{args.place} does not exist{did_you_mean(args.place) or '; give a job directory or a log'}")
     if not (os.path.isdir(args.place) or os.path.isfile(args.place)):
         raise UsageError(f"{args.place} is neither a directory nor a regular file; give a job directory or a log")
     if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -52,8 +52,8 @@ def _judge(check: Check, ready: list[object] | Inapplicable | Unavailable, gathe
     answer: FactResult = _verdict(check, ready, limit_s) if isinstance(ready, list) else ready
     outcome = Outcome(id=check.id, slug=check.slug, status=Status.PASS, duration_s=gathering.clock() - started)
     match answer:
-        case Inapplicable(reason):
-            return dataclasses.replace(outcome, status=Status.SKIP, reason=reason)
+        case Inapplicable(reason, undecided):
+            return dataclasses.replace(outcome, status=Status.SKIP, reason=reason, undecided=undecided)
         case Unavailable(reason):
             return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
         case Gathered(tuple() as findings):

@@ -12,7 +12,14 @@ class DoctorError(Exception):
 
 
 class NotApplicable(DoctorError):  # noqa: N818 -- not an error: an answer
-    """The check does not apply to this machine or this plan. The text is the reason."""
+    """The check does not apply to this machine or this plan. The text is the reason.
+
+    `undecided` is a short clause about what the check lacks, if it would have something to judge here.
+    """
+
+    def __init__(self, reason: str, *, undecided: str = "") -> None:
+        super().__init__(reason)
+        self.undecided = undecided
 
 
 class CouldNotLook(DoctorError):  # noqa: N818 -- not an error: an answer

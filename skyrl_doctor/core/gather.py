@@ -27,6 +27,7 @@ class Inapplicable:
     """The fact does not apply to this machine."""
 
     reason: str
+    undecided: str = ""
 
 
 @record
@@ -216,7 +217,7 @@ def attempt(work: Callable[[], object], who: str) -> FactResult:
     try:
         return Gathered(work())
     except NotApplicable as reason:
-        return Inapplicable(str(reason))
+        return Inapplicable(str(reason), reason.undecided)
     except CouldNotLook as reason:
         return Unavailable(str(reason))
     except (Exception, SystemExit, GeneratorExit) as error:

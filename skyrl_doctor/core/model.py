@@ -89,7 +89,10 @@ class Finding:
 
 @record(kw_only=True)
 class Outcome:
-    """The outcome of one check. `reason` explains a SKIP, an UNKNOWN or a waiver."""
+    """The outcome of one check. `reason` explains a SKIP, an UNKNOWN or a waiver.
+
+    `undecided` is what a skipped check lacks, if it would have something to judge.
+    """
 
     id: str
     slug: str
@@ -97,6 +100,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     duration_s: float = 0.0
+    undecided: str = ""
 
     @property
     def severity(self) -> Severity | None:

@@ -7,6 +7,7 @@ docs/*.svg                    the pictures: findings on a terminal, the layers, 
 docs/run-config.md            every setting of a run
 docs/run_config.schema.json   the JSON Schema of a run's settings
 skyrl_train/config/read_by.json   the checks that read each setting
+skyrl_train/config/named_as.json  its names in verl, SkyRL and prime-rl
 docs/schema-1.json            the JSON Schema of the report
 docs/schema-diagnose-1.json   the JSON Schema of a diagnosis
 """
@@ -66,7 +67,8 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
         "docs/examination.svg": pictures.examination(checks),
         "docs/run-config.md": "\n".join(reference.page(found)) + "\n",
         "docs/run_config.schema.json": run_schema.text(),
-        "skyrl_train/config/read_by.json": reference.read_by_text(found),
+        "skyrl_train/config/read_by.json": reference.json_text(found),
+        "skyrl_train/config/named_as.json": reference.json_text(reference.names()),
         "docs/schema-1.json": schema.decode("utf-8"),
         "docs/schema-diagnose-1.json": diagnosis.decode("utf-8"),
     }

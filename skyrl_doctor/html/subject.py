@@ -16,6 +16,7 @@ from skyrl_doctor.report.read import outcomes
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.past_steps import StepFault
 from skyrl_train.contracts import bounded
+from skyrl_train.contracts.similar_path import did_you_mean
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 
 GATES = (("gate_trainer.json", "gate of the trainer"), ("gate_runtime.json", "gate of the runtime"))
@@ -67,7 +68,8 @@ def read_subject(source: str, config: Sequence[str] = ()) -> Subject:
         with bounded.open_file(source) as file:
             begin = file.read(1)
     except OSError as error:
-        raise UsageError(f"{source}: {error.strerror}") from None
+        meant = did_you_mean(source) if isinstance(error, FileNotFoundError) else ""
+        raise UsageError(f"{source}: {error.strerror}{meant}") from None
     if begin == b"{" and (found := _json(source)) is not None:
         if config:
             raise UsageError(f"--config is for a log or a job directory, and {source} is a report; leave it out")

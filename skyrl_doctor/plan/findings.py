@@ -8,6 +8,8 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.violation import Violation
 
 NO_PLAN = "no configuration given"
+UNKNOWN_PROGRAM = "the rules of this program are not known"
+"""What a check lacks that compares the settings with the program's own rules."""
 
 
 def required(plan: Plan) -> Plan:

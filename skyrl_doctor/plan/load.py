@@ -11,6 +11,7 @@ from skyrl_doctor.plan.detect import READABLE, detect_format
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.groups import group_runs
 from skyrl_doctor.plan.model import Plan, Problem, Value
+from skyrl_doctor.plan.placeholders import placeholders
 from skyrl_doctor.plan.source import Source, read_source
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
         _merge(own, reading.own)
         problems.extend(reading.problems)
     dialects = list(dict.fromkeys(reading.dialect for reading in readings))
+    problems.extend(placeholders(values))
     remaining = tuple(problem for problem in problems if not _is_set_elsewhere(problem, values))
     skipped = tuple(dict.fromkeys(reading.skipped for reading in readings))
     if not all(skipped):

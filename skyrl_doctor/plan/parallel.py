@@ -69,6 +69,31 @@ _TABLES = (
 """Strategy, table of sizes, nodes and GPUs a node: in verl and in SkyRL's trainer."""
 
 
+_FSDP = (
+    ("actor_rollout_ref.actor.strategy", f"{_VERL}.fsdp_config.fsdp_size", "trainer.nnodes", "trainer.n_gpus_per_node"),
+    *(
+        (
+            "trainer.strategy",
+            f"trainer.{role}.fsdp_config.fsdp_size",
+            f"trainer.placement.{role}_num_nodes",
+            f"trainer.placement.{role}_num_gpus_per_node",
+        )
+        for role in ("policy", "critic", "ref")
+    ),
+)
+"""Strategy, size of a group of shards, nodes and GPUs a node: in verl and in SkyRL's trainer."""
+
+
+def fsdp_groups(plan: Plan) -> Iterator[tuple[Value, int]]:
+    """The sizes of the groups that share the weights, each with the number of GPUs, where FSDP trains and both are known."""
+    for strategy, key, nodes, per_node in _FSDP:
+        name, size = own_value(plan, strategy), own_value(plan, key)
+        counts = own_integer(plan, nodes), own_integer(plan, per_node)
+        is_fsdp = name is None or str(name.value).startswith("fsdp")
+        if size is not None and is_fsdp and own_integer(plan, key) is not None and counts[0] and counts[1]:
+            yield size, counts[0] * counts[1]
+
+
 def _sizes(plan: Plan, table: str) -> Parallel | None:
     names = ("tensor_model", "pipeline_model", "context", "expert_model")
     keys = [f"{table}.{name}_parallel_size" for name in names]

@@ -6,6 +6,7 @@ import re
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Absent, Machine
+from skyrl_train.contracts.similar_path import closest_beside
 
 LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
@@ -54,15 +55,12 @@ def read_source(machine: Machine, target: str) -> Source:
 
 def _similar(machine: Machine, target: str) -> str:
     """A question for the file beside a missing one that has nearly its name; empty if there is none."""
-    import difflib  # only a mistyped name needs it
-
     directory, name = os.path.split(target)
     try:
         names = machine.listdir(directory or ".")[:MAX_NAMES]
     except CouldNotLook:
         return ""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
-    return f"; did you mean {os.path.join(directory, close[0])}?" if close else ""
+    return closest_beside(directory, name, names)
 
 
 def _files_of(machine: Machine, target: str) -> str:

@@ -209,12 +209,14 @@ class Layout:
         strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
         skipped = [one for one in report.outcomes if one.status is Status.SKIP and not one.findings]
         others = counts([one for one in report.outcomes if one not in skipped])
+        undecided = [one for one in skipped if one.undecided]
+        skipped = [one for one in skipped if not one.undecided]
         does = "does" if len(skipped) == 1 else "do"
         option = "" if self.view.verbose or self.view.skips else ", see -v"
         more = f"; {len(skipped)} {does} not apply here{option}" if skipped else ""
         left_out = f"; {report.left_out}" if report.left_out else ""
         return self.prose(
-            f"{report.verdict} ({others}{more}{strict}{left_out}) in {report.duration_s:.2f}s",
+            f"{report.verdict} ({others}{_undecided(undecided)}{more}{strict}{left_out}) in {report.duration_s:.2f}s",
             label="verdict:",
             style=report.verdict,
         )
@@ -234,6 +236,14 @@ class Layout:
         columns = max(self._columns - indent, 20)
         # Users paste paths, URLs and ids, so long words are never cut.
         return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _undecided(outcomes: Iterable[Outcome]) -> str:
+    """The checks that would apply and could not decide, each with what it lacks."""
+    by_lack: dict[str, list[str]] = {}
+    for one in outcomes:
+        by_lack.setdefault(one.undecided, []).append(one.id)
+    return "".join(f"; {' '.join(ids)} could not decide: {lack}" for lack, ids in by_lack.items())
 
 
 def short_fix(remedy: Remedy | None) -> str:

@@ -9,6 +9,7 @@ from skyrl_doctor.site.result import Outcome, Result, failed, skipped, unknown
 from skyrl_doctor.site.slurm_config import SlurmConfig
 
 _LIMIT_S = 15.0
+_COMMAND = " ".join(slurm_config.SHOW_CONFIG)
 _SLURM_CONF = "/etc/slurm/slurm.conf"
 
 
@@ -17,13 +18,14 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     if isinstance(answer, SlurmConfig):
         config = answer
     else:
-        yield answer
         submits = False
         read = _read_slurm_conf(machine)
         if read is None:
+            yield unknown("slurm.conf", f"{answer}. Run site-check where `{_COMMAND}` works{_other_way(machine)}")
             return
         config = read
-        yield skipped("scontrol", f"only the files that {config.text('SLURM_CONF')} names are checked; no job is run")
+        rest = f"only {config.text('SLURM_CONF')} and the files that it names are checked, and no job is run"
+        yield unknown("slurm.conf", f"{answer}; {rest}")
     scripts = files.find_scripts(machine, config)
     filtered = list(files.check_filter(machine, config))
     if not scripts and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered):
@@ -33,6 +35,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     yield from results
     yield from in_slurm_conf.check_flags(config, scripts)
     yield from in_slurm_conf.check_interval(config, scripts)
+    yield from in_slurm_conf.check_ends(config, scripts)
     settings = files.read_settings(machine, scripts)
     if isinstance(settings, Result):
         if not any(result.subject == reach.SITE_SH and result.outcome is Outcome.FAIL for result in results):
@@ -41,6 +44,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
         yield from files.check_programs(machine, settings, asked.as_user)
         yield from files.check_names(scripts, settings)
         yield from in_slurm_conf.check_partitions(machine, config, settings)
+        yield from in_slurm_conf.check_limits(config, scripts, settings)
         yield from files.check_accounts(config, settings)
         yield from files.check_logs(machine, settings)
     yield from filtered
@@ -52,18 +56,17 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     yield from jobs.run_jobs(machine, asked, installed)
 
 
-def _ask_slurm(machine: Machine) -> SlurmConfig | Result:
+def _ask_slurm(machine: Machine) -> SlurmConfig | str:
+    """Slurm's own configuration, or why it is not known."""
     done = machine.run(slurm_config.SHOW_CONFIG, limit_s=_LIMIT_S)
     if not done.ok:
-        command = " ".join(slurm_config.SHOW_CONFIG)
-        way = (
-            ""
-            if machine.environ().get("SLURM_CONF")
-            else ", or set SLURM_CONF=/path/to/slurm.conf to check the files only"
-        )
-        return unknown("slurm.conf", f"{done.why}. Run site-check where `{command}` works{way}")
-    reason = f"`{' '.join(slurm_config.SHOW_CONFIG)}` printed no configuration that the doctor reads"
-    return slurm_config.parse(done.out) or unknown("slurm.conf", reason)
+        return done.why
+    return slurm_config.parse(done.out) or f"`{_COMMAND}` printed no configuration that the doctor reads"
+
+
+def _other_way(machine: Machine) -> str:
+    is_named = machine.environ().get("SLURM_CONF")
+    return "" if is_named else ", or set SLURM_CONF=/path/to/slurm.conf to check the files only"
 
 
 def _read_slurm_conf(machine: Machine) -> SlurmConfig | None:

@@ -22,6 +22,8 @@ _SETTINGS = (
     "RUNTIME_PARTITIONS",
     "GPU_ACCOUNTS",
     "RUNTIME_ACCOUNTS",
+    "PROLOG_LIMIT_S",
+    "EPILOG_LIMIT_S",
 )
 _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
@@ -43,6 +45,8 @@ class Settings:
     runtime_partitions: str
     gpu_accounts: str
     runtime_accounts: str
+    prolog_limit_s: str
+    epilog_limit_s: str
 
 
 @record

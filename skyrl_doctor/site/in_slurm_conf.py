@@ -1,4 +1,4 @@
-"""Checks the settings of slurm.conf beside the scripts: PrologFlags, HealthCheckInterval and the partitions."""
+"""Checks the settings of slurm.conf beside the scripts: flags, intervals, time limits, and how a job's processes end."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,13 @@ _LIMIT_S = 15.0
 _PARTITION = re.compile(r"^PartitionName=(\S+)", re.MULTILINE)
 _WITH_ALLOC = frozenset(("alloc", "contain", "x11", "runinjob", "deferbatch", "forcerequeueonfail"))
 """Flags that are Alloc or imply it."""
+_OWN_TMP = ("JobContainerType", "NamespaceType")
+"""The plugin that gives a job a /tmp of its own, before and since Slurm 25.11."""
+_PRIVATE = ("job_container/tmpfs", "namespace/tmpfs")
+_CGROUP, _BOTH = "proctrack/cgroup", "PrologEpilogTimeout"
+_SECONDS = re.compile(r"\d{1,9}")
+_TO_END_S = 5
+"""What a script takes after its limit, to kill what it started and to note it."""
 _INCLUDED = "slurm.conf includes other files, which site-check does not read"
 
 
@@ -45,6 +52,42 @@ def check_interval(config: SlurmConfig, scripts: dict[str, str]) -> Iterator[Res
     yield skipped(subject, f"{value}: the health check is off; HealthCheckInterval=300 runs it every 5 minutes")
 
 
+def check_ends(config: SlurmConfig, scripts: dict[str, str]) -> Iterator[Result]:
+    """Whether the processes of a job end where its directory, by which the Epilog knows it, has gone with its /tmp."""
+    subject = "ProctrackType"
+    own = [word for key in _OWN_TMP for word in config.words(key) if word in _PRIVATE]
+    if not own or not {"TaskProlog", "Epilog"} & scripts.keys():
+        return
+    value = config.text(subject).lower()
+    if not value and config.has_includes:
+        yield unknown(subject, f"not found; {_INCLUDED}")
+    elif value not in ("", _CGROUP):  # the default is cgroup
+        yield failed(
+            subject,
+            f"{value}; expected {_CGROUP}. With {own[0]} the job's directory ends with its own /tmp, so the Epilog finds "
+            "nothing to remove, and only cgroups end every process of the job",
+            f"set ProctrackType={_CGROUP} in slurm.conf, and restart slurmctld and slurmd",
+        )
+
+
+def check_limits(config: SlurmConfig, scripts: dict[str, str], settings: Settings) -> Iterator[Result]:
+    """Whether Slurm waits for the Prolog and the Epilog longer than they take at most. Without a limit it waits."""
+    own = {"Prolog": settings.prolog_limit_s, "Epilog": settings.epilog_limit_s}
+    for hook, limit in own.items():
+        key = next((key for key in (f"{hook}Timeout", _BOTH) if _SECONDS.match(config.text(key))), None)
+        if hook not in scripts or key is None or not limit.isdecimal():
+            continue
+        found = _SECONDS.match(config.text(key))
+        least = int(limit) + _TO_END_S
+        if found and int(found[0]) < least:
+            yield failed(
+                key,
+                f"{found[0]} s; expected at least {least}. Our {hook} takes up to {limit} s ({hook.upper()}_LIMIT_S), "
+                "and Slurm drains the node of one that it ends",
+                f"raise {key} in slurm.conf, or set a smaller {hook.upper()}_LIMIT_S in site.sh",
+            )
+
+
 def check_partitions(machine: Machine, config: SlurmConfig, settings: Settings) -> Iterator[Result]:
     """Whether Slurm has the partitions that site.sh names."""
     named = {
@@ -64,7 +107,7 @@ def check_partitions(machine: Machine, config: SlurmConfig, settings: Settings) 
             yield failed(
                 subject,
                 f"Slurm has no partition {' '.join(absent)}",
-                f"correct {subject} in site.sh: names separated by blanks, of {' '.join(sorted(known))}",
+                f"correct {subject} in site.sh: names separated by blanks. Slurm's partitions are: {' '.join(sorted(known))}",
             )
 
 

@@ -71,11 +71,11 @@ def _explained(keys: list[str], width: int) -> Iterator[str]:
             yield ""
         yield setting.key
         for name, text in _facts(setting, checks.get(setting.key, [])):
-            indent = " " * 10
+            indent = " " * 11
             yield from textwrap.wrap(
                 text,
                 width,
-                initial_indent=f"  {name:<8}",
+                initial_indent=f"  {name:<9}",
                 subsequent_indent=indent,
                 break_long_words=False,
                 break_on_hyphens=False,
@@ -86,8 +86,7 @@ def _facts(setting: "Setting", checks: list[str]) -> Iterator[tuple[str, str]]:
     yield "meaning", setting.meaning
     yield "type", ", ".join(filter(None, (setting.kind, setting.limits)))
     yield "default", "none: it must be set" if setting.is_required else setting.default or "not set"
-    if setting.verl:
-        yield "verl", setting.verl
+    yield from setting.theirs.items()
     if checks:
         yield "checks", " ".join(checks)
 

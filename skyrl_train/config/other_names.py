@@ -94,6 +94,11 @@ def our_name(dialect: str, name: str, value: object) -> tuple[str, object] | Non
     return None
 
 
+def their_name(framework: str, key: str) -> str | None:
+    """The first name in these tables for a key of a run.toml."""
+    return next((name for name, (ours, _) in _TABLES.get(framework, {}).items() if ours == key), None)
+
+
 def silent_defaults(dialect: str, written: frozenset[str]) -> dict[str, object]:
     """The defaults of the framework that the source does not write and that change the run."""
     is_skyrl = "skyrl" in dialect.split("+")

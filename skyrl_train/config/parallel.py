@@ -70,6 +70,15 @@ def mesh_fault(gpus: int | None, mesh: Mesh) -> str:  # FIX(CFG008)
     return ""
 
 
+def shards_fault(gpus: int, shards: int) -> str:  # FIX(CFG008)
+    """What breaks the device mesh of FSDP in verl and SkyRL: the GPUs that are left over have no place in it."""
+    if shards < 0 or shards >= gpus:
+        return ""
+    if shards and gpus % shards == 0:
+        return ""
+    return f"{shards}, which does not divide {_gpus(gpus)}; use -1 to split the weights over all GPUs, or a size that divides {gpus}"
+
+
 def does_not_divide(whole: int | None, part: int) -> bool:
     """Whether a known whole leaves a remainder."""
     return whole is not None and part > 1 and whole % part != 0

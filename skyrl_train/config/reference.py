@@ -1,6 +1,7 @@
 """Every setting of a RunConfig with its type, default and meaning: for `config`, for the pages and for a new run.toml."""
 
 import difflib
+import functools
 import json
 import pkgutil
 import re
@@ -14,7 +15,6 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.config.sections.base import Section
 from skyrl_train.config.synonyms import likely_settings, other_names
 from skyrl_train.contracts.record import record
-from skyrl_train.contracts.verl_keys import by_setting
 
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than", "pattern": "matches"}
 
@@ -35,10 +35,9 @@ class Setting:
         return self.key.partition(".")[0]
 
     @property
-    def verl(self) -> str:
-        """verl's key, or empty if verl has none."""
-        row = by_setting(self.key)
-        return row.verl if row is not None else ""
+    def theirs(self) -> Mapping[str, str]:
+        """The key in each framework that has it."""
+        return named_as().get(self.key, {})
 
 
 def settings() -> tuple[Setting, ...]:
@@ -52,8 +51,10 @@ def tables() -> Mapping[str, str]:
 
 
 def find(key: str) -> Setting | None:
-    """The setting with this key of ours, or with this key of verl."""
-    return next((one for one in settings() if key in (one.key, one.verl)), None)
+    """The setting with this key of ours, else with this key of a framework."""
+    every = settings()
+    ours = (one for one in every if key == one.key)
+    return next(ours, None) or next((one for one in every if key in one.theirs.values()), None)
 
 
 def closest(key: str) -> list[str]:
@@ -67,7 +68,7 @@ def search(words: Sequence[str]) -> list[Setting]:
     """The settings of this name, else those that have all words in their names, else in their meaning."""
     exact = [one for one in settings() if one.key.rpartition(".")[2] == "_".join(words)]
     patterns = [re.compile(rf"(?:\b|_){re.escape(word)}", re.IGNORECASE) for word in " ".join(words).split()]
-    names = {one.key: " ".join((one.key, one.verl, *other_names(one.key))) for one in settings()}
+    names = {one.key: " ".join((one.key, one.theirs.get("verl", ""), *other_names(one.key))) for one in settings()}
     named = [one for one in settings() if all(pattern.search(names[one.key]) for pattern in patterns)]
     return (
         exact
@@ -80,6 +81,14 @@ def read_by() -> Mapping[str, list[str]]:
     """The checks that read each key. `python -m skyrl_doctor.docs` writes the file from the checks."""
     data = pkgutil.get_data("skyrl_train.config", "read_by.json") or b"{}"
     found: dict[str, list[str]] = json.loads(data)
+    return found
+
+
+@functools.cache
+def named_as() -> Mapping[str, Mapping[str, str]]:
+    """The name of each key in verl, SkyRL and prime-rl. `python -m skyrl_doctor.docs` writes the file from their tables."""
+    data = pkgutil.get_data("skyrl_train.config", "named_as.json") or b"{}"
+    found: dict[str, dict[str, str]] = json.loads(data)
     return found
 
 

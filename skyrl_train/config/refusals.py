@@ -24,6 +24,8 @@ class Refusal:
     removes: tuple[str, ...] = ()
     moves: Mapping[str, str] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    remedy: str = ""
+    """What to do, if it is not one edit."""
 
 
 @record

@@ -283,6 +283,7 @@ def _prime_nodes(own: Own) -> Iterator[Refusal]:
         yield Refusal(
             key=key,
             message=f"{key} is multi_node, but there is no [slurm]; prime-rl starts several nodes through Slurm only",
+            remedy=f"add a [slurm] table, or set {key} = single_node",
         )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from skyrl_train.config.load import ConfigError, shaped
-from skyrl_train.config.reference import settings
+from skyrl_train.config.reference import Setting, settings
 from skyrl_train.config.sections.data import DataSection
 from skyrl_train.config.sections.slurm import SlurmSection
 from skyrl_train.config.walltime import walltime_violations
@@ -43,6 +43,7 @@ _REASONS = {
     _ROLLOUTS: f"counts rollouts, and the source has no {_N} that divides it; set {_BATCH} in prompts",
 }
 """Why a run.toml has no such value."""
+_OPTIMIZER = re.compile(r"(?:^|\.)optim\.(?:type|optimizer)$")
 _CHANGES = re.compile(
     r"(?:^|\.)(?:lr|learning_rate|strategy|model_engine|engine|megatron|optim\.type|\w*nodes|\w*gpus\w*|\w*gpu_ids|\w*parallel\w*"
     r"|dp|tp|pp|cp|ep|\w*reward\w*(?!\.num_workers$)|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|(?<!eval\.)env\[\d+\]|env_class|\w*_files|\w*seq_len|(?:train_)?batch_size"
@@ -126,7 +127,11 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     values, refused = _accepted(_with_own_places(values))
     left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
     sources = {one.setting: one for one in (*derived, *read)}
-    refusals = [_Left(sources[key], _REASONS.get(key, why)) for key, why in refused.items() if key in sources]
+    refusals = [
+        _Left(sources[key], _REASONS.get(key) or _instead(ours[key], why) if key in ours else why)
+        for key, why in refused.items()
+        if key in sources
+    ]
     left += [one for one in refusals if one.one.place or one.changes_the_run(has_critic=has_critic)]
     kept = {key: values[key] for key in ours if key in values and not _is_ours(key, values[key])}
     variables = {key.removeprefix(_ENV): value for key, value in values.items() if key.startswith(_ENV)}
@@ -143,6 +148,8 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
 
 def _beside(one: Read, values: Mapping[str, object]) -> str:
     """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
+    if _OPTIMIZER.search(one.name) and str(one.value).lower() == "adamw":
+        return ""  # ours too
     if one.setting not in values:
         return _NO_SUCH
     return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"
@@ -191,6 +198,13 @@ def _like(one: Read, values: Mapping[str, object]) -> str:
     if key in values:
         return f"{_NO_SUCH}; {key} is {values[key]}"
     return f"{_NO_SUCH}; {key} is now {default} (the default)" if default else f"{_NO_SUCH}; {key} is not set"
+
+
+def _instead(setting: Setting, why: str) -> str:
+    """What the run uses in place of a value that is none of the setting's words; else why it is refused."""
+    if " or " not in setting.kind or '"' not in setting.kind:
+        return why
+    return f"{setting.key} takes {setting.kind}, and is now {setting.default or 'not set'}"
 
 
 def _derived(read: tuple[Read, ...]) -> Iterator[Read]:

@@ -256,6 +256,8 @@ CONSTANTS: Mapping[str, Any] = {
 """What every run of ours sets in verl."""
 ADDED = frozenset({f"{M}.{ATTENTION}", f"{C}.model.{ATTENTION}", EXECUTOR, GRAPHS, WORKER, SAMPLER_JOB, DASHBOARD})
 """Keys that verl's own tree lacks: Hydra takes them only with a plus."""
+WITHOUT_DEFAULT = frozenset({"algorithm.gdpo_reward_keys", "algorithm.gdpo_reward_weights"})
+"""Keys that verl reads since 0.8, and that its tree lacks too."""
 RENAMED = {f"{A}.checkpoint.contents": f"{A}.checkpoint.save_contents", "model.partial_pretrain": "model.path"}
 """Keys of older versions and older trainers of verl, and today's."""
 RENAMED_PREFIXES = {"ray_init.": "ray_kwargs.ray_init."}

@@ -133,12 +133,16 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
         key = key_of("actor.entropy_chunking")
         yield "compute the entropy in chunks", ((key, "true"),), replace(job, entropy_chunk=2048)
     if job.response_length > 1:
-        half = job.response_length // 2
-        yield (
-            "halve the longest response",
-            ((LENGTH, str(half)),),
-            replace(job, response_length=half, sequence_length=None),
-        )
+        changed = _shorter(job)
+        summary = "halve seq_len" if job.framework == "prime-rl" else "halve the longest response"
+        yield summary, ((LENGTH, str(changed.response_length)),), changed
+
+
+def _shorter(job: Job) -> Job:
+    """Half the response; of prime-rl, half of prompt and response, for which it has one length."""
+    half = job.response_length // 2
+    prompt = max(1, job.prompt_length // 2) if job.framework == "prime-rl" else job.prompt_length
+    return replace(job, prompt_length=prompt, response_length=half, sequence_length=None)
 
 
 def _of_the_states(job: Job) -> Iterator[Candidate]:

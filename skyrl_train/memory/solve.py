@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from skyrl_train.memory.budget import Budget, budget
+from skyrl_train.memory.budget import MOST_SHARE, Budget, budget
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.errors import BadJobError
 from skyrl_train.memory.job import Job, Rollout
@@ -14,6 +14,7 @@ FARTHEST = 1_048_576  # tokens, if the model has no limit of positions
 STEP = 0.01  # of gpu_memory_utilization
 PRIME = "prime-rl"
 CONTEXT_UNKNOWN = "the model's own limit of context is not known here, and vLLM refuses more than that"
+BEYOND_SHARE = "a larger share leaves nothing for the driver and other processes"
 EVERY = "every value up to 1024 fits"
 
 
@@ -119,7 +120,9 @@ KNOBS = {
     "response_length": _Knob(_response, _longest_response),
     "max_model_len": _Knob(_model_len, _longest_context),  # FIX(MEM005)
     "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: _Largest(1024, EVERY)),
-    "gpu_memory_utilization": _Knob(_share, lambda *_: _Largest(99, ""), lambda value: round(value * STEP, 2)),
+    "gpu_memory_utilization": _Knob(
+        _share, lambda *_: _Largest(round(MOST_SHARE / STEP), BEYOND_SHARE), lambda value: round(value * STEP, 2)
+    ),
 }
 
 
@@ -134,7 +137,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
 
     largest, why = knob.largest(shape, job)
     if key == "gpu_memory_utilization":
-        return _scanned(key, knob, at, largest)
+        return _scanned(key, knob, at, largest, why)
     if not at(1).fits:
         return Solution(key, None, at(1))
     if at(largest).fits:
@@ -157,9 +160,10 @@ def _open_end(key: str, shape: ModelShape) -> str:
     return ""
 
 
-def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int) -> Solution:
+def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int, why: str) -> Solution:
     """Tries every value, since a share can be too small for the KV cache or too large for the trainer."""
     fitting = [value for value in range(1, largest + 1) if at(value).fits]
     if not fitting:
         return Solution(key, None, at(1))
-    return Solution(key, knob.displayed(fitting[-1]), at(fitting[-1]))
+    best = fitting[-1]
+    return Solution(key, knob.displayed(best), at(best), why if best == largest else "")

@@ -7,6 +7,7 @@ import re
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.read.watch_lines import is_watch_line
 from skyrl_train.contracts import bounded
+from skyrl_train.contracts.similar_path import did_you_mean
 
 STDIN = "-"
 WATCH_LOGS = frozenset({"watch.log", "watch.out", "watch.err"})
@@ -94,4 +95,4 @@ def _is_of_watch(file: str) -> bool:
 def _reason(path: str) -> str:
     if os.path.isdir(path):
         return f"{path}: no logs found; expected files named .log, .out, .err or .txt"
-    return f"{path}: no such file or directory"
+    return f"{path}: no such file or directory{did_you_mean(path)}"

@@ -1,24 +1,23 @@
 """Reads a start of SkyRL's trainer: a script or command line with `key=value` words, which OmegaConf reads."""
 
-import ast
 import dataclasses
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, renamed, unknown_values
+from skyrl_doctor.plan.dialects.skyrl_program import Program, program_of_files
 from skyrl_doctor.plan.dialects.skyrl_tree import composed
 from skyrl_doctor.plan.dialects.verl.sbatch import directives, job_values
 from skyrl_doctor.plan.keys import NO_TRAINING, OTHER_PROGRAM, VALIDATES
 from skyrl_doctor.plan.launches import Launch
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
-from skyrl_doctor.plan.schemas.judge import key_problems
+from skyrl_doctor.plan.schemas.judge import DID_YOU_MEAN, key_problems
 from skyrl_doctor.plan.schemas.packages import SKYRL
-from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, known_version, stored_version
-from skyrl_doctor.plan.source import Source, folders_above
+from skyrl_doctor.plan.schemas.versions import Version, known_version, stored_version
+from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.stray_words import stray_words
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
@@ -28,8 +27,6 @@ NODES = "slurm.nodes"
 TRAIN, SFT_PROGRAM = "train", "sft"
 OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
 """Entry points that take SkyRL's keys and no others."""
-PACKAGES, VALIDATE = ("skyrl.train.", "skyrl_train."), "validate_cfg"
-"""Where SkyRL's check of the settings is, and its name."""
 GENERATES = ".main_generate"
 SFT_MODULES = ("skyrl.train.main_sft",)
 _WORD = re.compile(r"(?P<mode>\+{0,2}|~)(?P<key>[A-Za-z_]\w*(?:[.-][A-Za-z_]\w*)*)=(?P<value>.*)", re.DOTALL)
@@ -55,10 +52,11 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     job = tuple(directives(script, source.file, launch.job))
     is_own = launch.module.startswith((*OWN_MODULES, *SFT_MODULES))
     beside = [*job, *job_values(script, source.file, launch.job)]
+    files = None if is_own else program_of_files(machine, source.file, launch.module)
     if not is_own:
         place = Location(launch.file or source.file, launch.line, launch.module)
         beside.append(Value(OTHER_PROGRAM, launch.module, place, written=False, own=OTHER_PROGRAM))
-        if _validates(_entry(machine, source.file, launch)):
+        if files is not None and files.validates:
             beside.append(Value(VALIDATES, value=True, location=place, written=False, own=VALIDATES))
     if launch.module.endswith(GENERATES):
         beside.append(Value(NO_TRAINING, launch.module, location=None, written=False, own=NO_TRAINING))
@@ -78,10 +76,11 @@ def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Re
     version = known_version(machine, SKYRL, source.file)
     if version is None or program not in version.schemas:
         version = stored_version(SKYRL, program, own)
-    added = set() if is_own else _fields(_entry(machine, source.file, launch))
-    of_keys = _problems(program, version, own.values(), None if is_own else added or set(), launch)
+    schema = version.schemas[program]
+    written = [value for value in own.values() if files is None or not files.adds(value.key, schema)]
+    of_keys = _problems(program, version, written, launch, _may_add(launch, files, is_own=is_own))
     problems = (*of_keys, *strays)
-    unchecked = f"{launch.module}: {_ABSENT}" if added is None else ""
+    unchecked = f"{launch.module}: {_ABSENT}" if files is None and not is_own else ""
     return dataclasses.replace(
         reading, problems=problems, schema=version.label if version.is_known else "", unchecked=unchecked
     )
@@ -113,53 +112,26 @@ def _checked(values: Iterator[Value]) -> Iterator[Value]:
             yield value
 
 
+def _may_add(launch: Launch, files: Program | None, *, is_own: bool) -> str:
+    """The end of a message about a key: what another program than SkyRL's own has to do with it; empty for its own."""
+    if is_own:
+        return ""
+    return f"; {launch.module} may add it" if files is None else f"; no class in the files of {launch.module} adds it"
+
+
 def _problems(
-    program: str, version: Version, values: Collection[Value], added: set[str] | None, launch: Launch
+    program: str, version: Version, written: Collection[Value], launch: Launch, may_add: str
 ) -> Iterator[Problem]:
     """Problems of the keys. Another entry point than SkyRL's own may add keys, so there they are warnings."""
-    known = [value for value in values if added is None or value.key.rpartition(".")[2] not in added]
-    if any(value.key.endswith(".override_entrypoint") for value in known):
+    if any(value.key.endswith(".override_entrypoint") for value in written):
         return
     plus = {word.text.lstrip("+").partition("=")[0] for word in launch.words if word.text.startswith("+")}
-    for problem in key_problems(SKYRL, program, version, known):
-        if added is None and not version.is_known and problem.location.key in plus:
+    for problem in key_problems(SKYRL, program, version, written):
+        if may_add:
+            fact, hint, name = problem.message.partition(DID_YOU_MEAN)
+            yield dataclasses.replace(problem, message=f"{fact}{may_add}{hint}{name}", fatal=False)
+        elif not version.is_known and problem.location.key in plus:
             yield dataclasses.replace(problem, fatal=False)  # older versions take any key with a plus
-        elif added is None:
-            yield problem
         else:
-            message = f"{problem.message}; {launch.module} may add it"
-            yield dataclasses.replace(problem, message=message, fatal=False)
-    yield from unknown_values(known)
-
-
-def _entry(machine: Machine, file: str, launch: Launch) -> ast.Module | None:
-    """The entry point's own file; None if it is not here."""
-    path = f"{launch.module.replace('.', '/')}.py"
-    for folder in folders_above(machine, file):
-        try:
-            return ast.parse(machine.read(f"{folder}/{path}", limit_bytes=MAX_SOURCE_BYTES))
-        except (CouldNotLook, SyntaxError, ValueError, RecursionError):
-            continue
-    return None
-
-
-def _fields(tree: ast.Module | None) -> set[str] | None:
-    """The names of the fields that the entry point's own file adds; None without the file."""
-    if tree is None:
-        return None
-    fields = (node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name))
-    return {field.target.id for field in fields if isinstance(field.target, ast.Name)}
-
-
-def _validates(tree: ast.Module | None) -> bool:
-    """Whether the entry point's own file imports SkyRL's validate_cfg and calls it."""
-    nodes = [] if tree is None else list(ast.walk(tree))
-    imported = any(
-        isinstance(node, ast.ImportFrom)
-        and (node.module or "").startswith(PACKAGES)
-        and any(name.name == VALIDATE and name.asname is None for name in node.names)
-        for node in nodes
-    )
-    return imported and any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == VALIDATE for node in nodes
-    )
+            yield problem
+    yield from unknown_values(written)

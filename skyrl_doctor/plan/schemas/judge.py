@@ -11,6 +11,8 @@ from skyrl_doctor.plan.schemas.schema import normal
 from skyrl_doctor.plan.schemas.versions import Version
 from skyrl_doctor.plan.similar import is_slip, says_the_same
 
+DID_YOU_MEAN = "; did you mean "
+
 
 def key_problems(package: Package, program: str, version: Version, written: Iterable[Value]) -> Iterator[Problem]:
     """A problem for each key that the program lacks and each value of another type.
@@ -37,10 +39,12 @@ def _wrong(package: Package, program: str, version: Version, value: Value, expec
     ending = (
         f"; {package.title} refuses to start" if everywhere else f", which {package.title} ({version.when}) expects"
     )
+    meant = version.schemas[program].closest_word(value.own or value.key, value.value)
     return Problem(
-        message=f"{value.assignment} is not {expected}{ending}",
+        message=f"{value.assignment} is not {expected}{ending}{f'{DID_YOU_MEAN}{meant}?' if meant else ''}",
         location=value.location or Location("", None, value.own),
         fatal=version.is_known or everywhere,
+        remedy=f"set {value.name} to {meant}, if you mean that" if meant else "",
     )
 
 
@@ -48,7 +52,7 @@ def _unknown(package: Package, program: str, version: Version, value: Value, clo
     key = value.own or value.key
     stored = history(package.table)
     told = stored.told(program, normal(key))
-    hint = f"; did you mean `{closest}`?" if closest and not told else ""
+    hint = f"{DID_YOU_MEAN}`{closest}`?" if closest and not told else ""
     ended = f"; {package.title} {told}" if told else ""
     location = value.location or Location("", None, key)
     fits = version.schemas[program].why_wrong(closest, value.value) is None if closest else False

@@ -55,6 +55,14 @@ class Schema:
             return None if is_right or TABLE in words else f"expected {_choices(words)}"
         return None
 
+    def closest_word(self, key: str, value: object) -> str | None:
+        """The word of a key's choices, in quotes, that is most similar to a value."""
+        words = [word.strip("'") for word in self.type_of(key) or () if word.startswith("'")]
+        import difflib  # imported late: only a wrong value needs it
+
+        similar = difflib.get_close_matches(value, words, n=1, cutoff=0.8) if isinstance(value, str) else []
+        return f"'{similar[0]}'" if similar else None
+
     def closest(self, key: str) -> str | None:
         """The known key beside it that is most similar, such as a misspelt one."""
         parent, _, name = normal(key).rpartition(".")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plans import found, plan, verdict
+from plans import alone, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine
@@ -148,3 +148,7 @@ def test_other_trainers_are_not_judged() -> None:
         Status.SKIP,
         "the configuration is not that of one of verl's own trainers",
     )
+    lack = "the rules of this program are not known"
+    assert [alone(id_, made).undecided for id_ in ("CFG011", "CFG012")] == [lack, lack]
+    skyrl = plan("python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=m", "run.sh")
+    assert alone("CFG011", skyrl).undecided == ""

@@ -122,3 +122,24 @@ def test_what_launch_refuses_is_an_error_without_a_machine_too(text: str, messag
     every = Roles(frozenset(Role), asked=False)  # as --structure-only has them
     findings = list(data_files_missing(made, None, None, every))
     assert [(one.severity, one.message) for one in findings] == [(Severity.ERROR, message) for message in messages]
+
+
+REWARD = "custom_reward_function.path"
+VERL = f"python -m verl.trainer.main_ppo data.train_files=/data/t.parquet {REWARD}=/r.py"
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_program_that_is_missing_is_told_as_a_data_file_is(beside: bool) -> None:
+    """verl also looks for some files beside its package, so their absence here is a warning."""
+    file = DataFile(
+        key=REWARD, path="/r.py", wrong="does not exist", kind="a Python file", may_be_beside_package=beside
+    )
+    roles = Roles(frozenset({Role.LOGIN}), asked=True)
+    assert list(data_files_missing(plan(VERL, "run.sh"), DataFiles((file,)), None, roles)) == [
+        Finding(
+            message=f"{REWARD} names /r.py, which does not exist; expected a Python file",
+            location=Location("run.sh", 1, REWARD),
+            severity=Severity.WARNING if beside else Severity.ERROR,
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=f"correct {REWARD}, or create the file"),
+        )
+    ]

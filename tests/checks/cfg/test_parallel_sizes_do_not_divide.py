@@ -69,6 +69,7 @@ def test_heads_and_layers_of_a_known_model() -> None:
     assert finding == config_finding(
         "rollout.tensor_parallel_size is 4, which does not divide the model's 14 attention heads",
         Location("run.toml", 4, "rollout.tensor_parallel_size"),
+        summary="set rollout.tensor_parallel_size to 1 or 2",
     )
 
 
@@ -99,6 +100,14 @@ def test_a_server_of_the_rollout_divides_the_gpus() -> None:
     ]
     assert rollout(f"{R}.tensor_model_parallel_size=4", f"{R}.data_parallel_size=2") == []
     assert rollout(f"{R}.tensor_model_parallel_size=3", f"{R}.nnodes=1", f"{R}.n_gpus_per_node=3") == []
+
+
+def test_the_remedy_names_the_sizes_that_fit() -> None:
+    text = f"python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 {R}.name=vllm {R}.tensor_model_parallel_size=3"
+    fits = f"set {R}.tensor_model_parallel_size to 1, 2, 4 or 8"
+    assert [one.remedy and one.remedy.summary for one in found("CFG008", plan(text, "run.sh"))] == [fits]
+    data = plan(f"{text} {R}.data_parallel_size=2", "run.sh")
+    assert [one.remedy and one.remedy.summary for one in found("CFG008", data)] == [fits.replace(", 4 or 8", " or 4")]
 
 
 def test_a_server_of_the_default_size_needs_two_gpus() -> None:
@@ -167,4 +176,31 @@ def test_prime_rl_makes_a_copy_of_the_weights_for_each_group_of_nodes() -> None:
     assert prime(f"{NODES}\nnodes_per_fsdp_group = 2", "ep = 16") == []
     assert prime(f"{NODES}\nnodes_per_fsdp_group = 3", "ep = 8") == [
         "deployment.nodes_per_fsdp_group is 3, which does not divide the 2 nodes that train"
+    ]
+
+
+P = "trainer.placement"
+SIZE = "trainer.policy.fsdp_config.fsdp_size"
+
+
+def skyrl(*words: str) -> Plan:
+    lines = (f"{P}.policy_num_nodes=1", f"{P}.policy_num_gpus_per_node=4", "trainer.policy.model.path=m", *words)
+    return plan("python3 -m skyrl.train.entrypoints.main_base \\\n" + " \\\n".join(lines) + "\n", "run.sh")
+
+
+def test_fsdp_divides_the_gpus_into_groups_of_shards() -> None:
+    """A rank outside of the mesh of 1 x 3 ends with an IndexError in fully_shard (torch 2.13)."""
+    assert found("CFG008", skyrl(f"{SIZE}=3")) == [
+        config_finding(
+            f"{SIZE} is 3, which does not divide 4 GPUs; use -1 to split the weights over all GPUs, or a size that divides 4",
+            Location("run.sh", 5, SIZE),
+            summary=f"set {SIZE} to -1, 1 or 2",
+        )
+    ]
+    for words in ((f"{SIZE}=2",), (f"{SIZE}=-1",), (f"{SIZE}=8",), ("trainer.strategy=megatron", f"{SIZE}=3")):
+        assert found("CFG008", skyrl(*words)) == []
+    size = f"{A}.fsdp_config.fsdp_size"
+    made = plan(f"python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 {R}.name=hf {size}=3", "run.sh")
+    assert [one.message for one in found("CFG008", made)] == [
+        f"{size} is 3, which does not divide 8 GPUs; use -1 to split the weights over all GPUs, or a size that divides 8"
     ]

@@ -499,7 +499,9 @@ def test_token_limits_follow_the_reply_that_fits_into_the_context(model: str, le
 
 def test_several_nodes_without_slurm_are_a_warning() -> None:
     text = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n[deployment]\ntype = 'multi_node'\nnum_train_nodes = 2\n"
-    assert [one.severity for one in found("CFG012", plan(text, "rl.toml"))] == [Severity.WARNING]
+    assert [(one.severity, one.remedy and one.remedy.summary) for one in found("CFG012", plan(text, "rl.toml"))] == [
+        (Severity.WARNING, "add a [slurm] table, or set deployment.type = single_node")
+    ]
     assert found("CFG012", plan(text + "[slurm]\njob_name = 'x'\n", "rl.toml")) == []
 
 

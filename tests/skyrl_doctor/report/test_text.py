@@ -219,3 +219,15 @@ def test_whatever_is_quoted_no_line_carries_a_code_and_prose_fits(message: str, 
     assert {character for character in text if unicodedata.category(character) == "Cc"} <= {"\n"}
     for line in text.split("\n"):
         assert len(line) <= WIDTH or " " not in line[MARGIN:].removeprefix("note: ").strip(" ")
+
+
+def test_the_verdict_names_the_checks_that_could_not_decide() -> None:
+    lack = "the rules of this program are not known"
+    outcomes = [
+        Outcome(id="ENV001", slug="triton-python-h", status=Status.PASS),
+        *(Outcome(id=id_, slug="s", status=Status.SKIP, reason="r", undecided=lack) for id_ in ("CFG011", "CFG012")),
+        Outcome(id="POD001", slug="p", status=Status.SKIP, reason="runtime-node check"),
+    ]
+    assert " ".join(plain_text.render(only(*outcomes)).rpartition("verdict: ")[2].split()) == (
+        f"pass (1 passed; CFG011 CFG012 could not decide: {lack}; 1 does not apply here, see -v) in 0.50s"
+    )

@@ -45,11 +45,10 @@ SILENT = (
 def test_where_slurm_does_not_answer_the_files_are_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(f"# Prolog=/old\n Prolog = {tmp_path}/prolog.sh # ours\nNodeName=n1 CPUs=2\n")
     found = results(monkeypatch, tmp_path)
-    assert found[0] == SILENT
-    assert found[1] == (
-        "skip",
-        "scontrol",
-        f"only the files that {tmp_path}/slurm.conf names are checked; no job is run",
+    assert found[0] == (
+        "unknown",
+        "slurm.conf",
+        f"scontrol: exited with status 1: {ERROR}; only {tmp_path}/slurm.conf and the files that it names are checked, and no job is run",
     )
     failed = {subject: reason for outcome, subject, reason in found if outcome == "fail"}
     assert failed["Prolog"].startswith(f"{tmp_path}/prolog.sh: ")
@@ -71,7 +70,7 @@ def test_what_the_page_for_administrators_asks_for_is_checked(monkeypatch: pytes
     (site.parent / "slurm.conf").write_text(
         f"Prolog={site}/prolog.sh\nHealthCheckProgram={site}/healthcheck.sh\nHealthCheckInterval=0\nPartitionName=gpu Nodes=n\n"
     )
-    found = results(monkeypatch, site.parent)[2:]
+    found = results(monkeypatch, site.parent)[1:]
     assert [one for one in found if one[0] != "pass" and one[1] != "LOG_DIR"] == [
         ("skip", "TaskProlog", "slurm.conf does not name our taskprolog.sh"),
         ("fail", "Prolog", f"{site}/prolog.sh: no such file or directory"),

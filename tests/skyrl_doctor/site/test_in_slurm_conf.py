@@ -7,7 +7,14 @@ import pytest
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Machine, T
 from skyrl_doctor.site.files import Settings
-from skyrl_doctor.site.in_slurm_conf import SHOW_PARTITIONS, check_flags, check_interval, check_partitions
+from skyrl_doctor.site.in_slurm_conf import (
+    SHOW_PARTITIONS,
+    check_ends,
+    check_flags,
+    check_interval,
+    check_limits,
+    check_partitions,
+)
 from skyrl_doctor.site.result import Result, failed, skipped, unknown
 from skyrl_doctor.site.slurm_config import HOOKS, SlurmConfig, parse, parse_file
 
@@ -86,7 +93,7 @@ def test_a_health_check_that_never_runs(config: SlurmConfig, expected: list[Resu
 
 
 def partitions(config: SlurmConfig, gpu: str, runtime: str = "", *, known: tuple[str, ...] = ()) -> list[Result]:
-    settings = Settings("/d", "/t", "/l", "/s", gpu, runtime, "", "")
+    settings = Settings("/d", "/t", "/l", "/s", gpu, runtime, "", "", "20", "45")
     return list(check_partitions(Partitions(*known), config, settings))
 
 
@@ -97,7 +104,7 @@ def absent(subject: str, name: str, known: str = "cpu gpu") -> Result:
     return failed(
         subject,
         f"Slurm has no partition {name}",
-        f"correct {subject} in site.sh: names separated by blanks, of {known}",
+        f"correct {subject} in site.sh: names separated by blanks. Slurm's partitions are: {known}",
     )
 
 
@@ -122,3 +129,64 @@ def test_partitions_that_cannot_be_known() -> None:
         unknown("GPU_PARTITIONS", f"slurm.conf names no partition; {INCLUDED}")
     ]
     assert partitions(of_scontrol(), "gpu") == [unknown("GPU_PARTITIONS", "scontrol: exited with status 1")]
+
+
+def left_over(value: str, plugin: str = "job_container/tmpfs") -> Result:
+    return failed(
+        "ProctrackType",
+        f"{value}; expected proctrack/cgroup. With {plugin} the job's directory ends with its own /tmp, so the Epilog finds "
+        "nothing to remove, and only cgroups end every process of the job",
+        "set ProctrackType=proctrack/cgroup in slurm.conf, and restart slurmctld and slurmd",
+    )
+
+
+TMPFS = "JobContainerType=job_container/tmpfs"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (of_file(TMPFS, "ProctrackType=proctrack/linuxproc"), [left_over("proctrack/linuxproc")]),
+        (
+            of_scontrol("NamespaceType = namespace/tmpfs", "ProctrackType = proctrack/pgid"),
+            [left_over("proctrack/pgid", "namespace/tmpfs")],
+        ),
+        (of_file(TMPFS, "ProctrackType=proctrack/cgroup"), []),
+        (of_file(TMPFS), []),
+        (of_file(TMPFS, "Include site.conf"), [unknown("ProctrackType", f"not found; {INCLUDED}")]),
+        (of_file("ProctrackType=proctrack/linuxproc"), []),
+    ],
+)
+def test_processes_that_outlive_a_job_with_its_own_tmp(config: SlurmConfig, expected: list[Result]) -> None:
+    assert list(check_ends(config, {"TaskProlog": "/t"})) == expected
+    assert list(check_ends(config, {"Prolog": "/p"})) == []
+
+
+def too_short(key: str, value: int, hook: str, limit: int) -> Result:
+    return failed(
+        key,
+        f"{value} s; expected at least {limit + 5}. Our {hook} takes up to {limit} s ({hook.upper()}_LIMIT_S), "
+        "and Slurm drains the node of one that it ends",
+        f"raise {key} in slurm.conf, or set a smaller {hook.upper()}_LIMIT_S in site.sh",
+    )
+
+
+BOTH = "PrologEpilogTimeout"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (of_file(f"{BOTH}=10"), [too_short(BOTH, 10, "Prolog", 20), too_short(BOTH, 10, "Epilog", 45)]),
+        (of_scontrol(f"{BOTH} = 45"), [too_short(BOTH, 45, "Epilog", 45)]),
+        (of_scontrol(f"{BOTH} = 45", "EpilogTimeout = 30 sec"), [too_short("EpilogTimeout", 30, "Epilog", 45)]),
+        (of_file(f"{BOTH}=10", "PrologTimeout=60", "EpilogTimeout=60"), []),
+        (of_file(f"{BOTH}=50"), []),
+        (of_scontrol(f"{BOTH} = 65534"), []),
+        (of_file(), []),
+    ],
+)
+def test_a_time_limit_of_slurm_below_that_of_a_script(config: SlurmConfig, expected: list[Result]) -> None:
+    settings = Settings("/d", "/t", "/l", "/s", "", "", "", "", "20", "45")
+    assert list(check_limits(config, HOOKS, settings)) == expected
+    assert list(check_limits(config, {"TaskProlog": "/t"}, settings)) == []

@@ -16,19 +16,32 @@ def out(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("key", ["rollout.n", "actor_rollout_ref.rollout.n"])
-def test_a_key_by_our_name_and_by_verl_s(key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert out(capsys, "explain", key).splitlines()[:5] == [
+@pytest.mark.parametrize(
+    "key", ["rollout.n", "actor_rollout_ref.rollout.n", "generator.n_samples_per_prompt", "orchestrator.group_size"]
+)
+def test_a_key_by_our_name_and_by_that_of_a_framework(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert out(capsys, "explain", key).splitlines()[:7] == [
         "rollout.n",
-        "  meaning Rollouts for each prompt.",
-        "  type    integer, at least 1",
-        "  default 2",
-        "  verl    actor_rollout_ref.rollout.n",
+        "  meaning  Rollouts for each prompt.",
+        "  type     integer, at least 1",
+        "  default  2",
+        "  verl     actor_rollout_ref.rollout.n",
+        "  skyrl    generator.n_samples_per_prompt",
+        "  prime-rl orchestrator.group_size",
+    ]
+
+
+def test_a_key_that_init_alone_translates_has_its_names_too(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = out(capsys, "explain", "trainer.save_every_steps").splitlines()
+    assert [line.split() for line in lines if line.split()[0] in ("verl", "skyrl", "prime-rl")] == [
+        ["verl", "trainer.save_freq"],
+        ["skyrl", "trainer.ckpt_interval"],
+        ["prime-rl", "ckpt.interval"],
     ]
 
 
 def test_the_checks_that_read_a_key_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "  checks  CFG006" in out(capsys, "explain", "rollout.tool_call_parser").splitlines()
+    assert "  checks   CFG006" in out(capsys, "explain", "rollout.tool_call_parser").splitlines()
 
 
 def test_a_table_explains_its_keys(capsys: pytest.CaptureFixture[str]) -> None:

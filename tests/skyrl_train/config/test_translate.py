@@ -81,6 +81,21 @@ def test_the_directory_of_checkpoints_names_the_run_once(directory: str, expecte
     assert translate(tuple(read), ()).values["trainer.checkpoint_dir"] == expected
 
 
+def test_a_word_that_a_run_does_not_have_names_the_one_in_force() -> None:
+    read = (TASKS, Read("algorithm.advantage", "algorithm.adv_estimator", "gdpo", place="a:1"))
+    words = '"grpo" or "gae" or "rloo" or "reinforce_plus_plus"'
+    assert translate(read, ()).changes == (
+        f'a:1: algorithm.adv_estimator = gdpo: algorithm.advantage takes {words}, and is now "grpo"',
+    )
+
+
+@pytest.mark.parametrize("name", ["trainer.optim.type", "optim.type", "actor_rollout_ref.actor.optim.optimizer"])
+def test_adamw_is_our_optimizer_too(name: str) -> None:
+    assert translate((TASKS,), (Read("other", name, "AdamW", place="a:1"),)) == Translated({TASKS.setting: TASKS.value})
+    others = (Read("other", "trainer.optim.type", "muon", place="a:1"),)
+    assert translate((TASKS,), others).changes == ("a:1: trainer.optim.type = muon: not translated",)
+
+
 def test_a_second_value_of_a_setting_is_named() -> None:
     read = (Read("slurm.nodes", "trainer.nnodes", 2, place="a:1"),)
     others = (Read("slurm.nodes", "#SBATCH --nodes", 4, place="a:2"), Read("slurm.nodes", "-N", 2, place="a:3"))

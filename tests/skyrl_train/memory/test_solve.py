@@ -51,6 +51,14 @@ def test_a_share_too_small_and_one_too_large_are_both_left_out() -> None:
     assert not budget(SHAPE, replace(JOB, rollout=Rollout(utilization=0.01)), DEVICE).fits
 
 
+def test_the_largest_share_leaves_memory_for_the_driver_and_other_processes() -> None:
+    """More than 0.95 fits by the figures of this model, without a reserve for what they do not cover."""
+    alone = replace(JOB, rollout=Rollout(separate=True))
+    assert budget(SHAPE, replace(alone, rollout=Rollout(separate=True, utilization=0.96)), DEVICE).fits
+    found = solve("gpu_memory_utilization", SHAPE, alone, DEVICE)
+    assert (found.value, found.limited) == (0.95, "a larger share leaves nothing for the driver and other processes")
+
+
 def test_where_nothing_fits_there_is_no_value() -> None:
     found = solve("micro_batch", shape_from_config(QWEN_15B), JOB, DEVICE)
     assert (found.value, found.budget.fits) == (None, False)
@@ -139,15 +147,15 @@ def test_three_changes_that_gain_what_they_say() -> None:
     assert found[0].summary == "compute log-probs and entropy in chunks, without the full logits"
 
 
-def test_half_a_response_of_prime_rl_is_a_length_of_prompt_and_response_for_both_programs() -> None:
+def test_half_of_a_sequence_of_prime_rl_is_a_length_of_prompt_and_response_for_both_programs() -> None:
     """Its trainer refuses to start with a shorter length than the orchestrator's."""
     job = replace(
         job_from_prime({"trainer_gpu_ids": [0], "inference_gpu_ids": [0], "trainer.model.seq_len": 4096}),
         prompt_length=96,
         response_length=4000,
     )
-    (found,) = (one for one in changes(SHAPE, job, DEVICE, count=20) if one.summary == "halve the longest response")
-    assert found.settings == (("trainer.model.seq_len", "2096"), ("orchestrator.seq_len", "2096"))
+    (found,) = (one for one in changes(SHAPE, job, DEVICE, count=20) if one.summary == "halve seq_len")
+    assert found.settings == (("trainer.model.seq_len", "2048"), ("orchestrator.seq_len", "2048"))
 
 
 def test_switches_are_written_as_toml_and_hydra_both_take_them() -> None:

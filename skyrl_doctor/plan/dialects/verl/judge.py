@@ -20,6 +20,7 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.similar import is_slip, likely_key, same_kind, similar_key
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
+from skyrl_train.contracts.verl_keys import WITHOUT_DEFAULT
 from skyrl_train.contracts.verl_keys import renamed as renamed_key
 
 FITS = "the newest release that knows these keys"
@@ -170,6 +171,8 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
         if name is not None:
             hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
+        elif missing.key in WITHOUT_DEFAULT:
+            hints.append(f"verl reads it since 0.8, but its YAML has no default for it: write +{missing.key}=…")
         elif not told:
             hints.append(f"is it misspelt? A key of your own needs +{missing.key}=…")
         is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))

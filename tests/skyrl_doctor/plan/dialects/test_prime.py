@@ -133,3 +133,20 @@ def test_a_table_that_takes_any_key_does_not_make_a_file_of_its_program(tmp_path
     assert [message.partition("; ")[0] for message in messages] == [
         "prime-rl's `trainer` (2026-08-20 or later) has no key `model.max_len`"
     ]
+
+
+ATTENTION = """
+[model]
+name = 'org/model'
+[orchestrator]
+group_size = 8
+[trainer.model]
+attn = 'flash_attn_3'
+"""
+
+
+def test_a_misspelt_word_names_the_one_that_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "rl.toml").write_text(ATTENTION, encoding="utf-8")
+    (problem,) = load(LocalMachine(), (str(tmp_path / "rl.toml"),)).problems
+    assert problem.message.endswith("; prime-rl refuses to start; did you mean 'flash_attention_3'?")
+    assert problem.remedy == "set trainer.model.attn to 'flash_attention_3', if you mean that"

@@ -95,7 +95,38 @@ def test_another_entry_point_may_add_keys(tmp_path: Path) -> None:
         tmp_path, "python mine.py trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.bonus=1\n"
     )
     assert [(problem.message, problem.fatal) for problem in plan.problems] == [
-        (f"SkyRL's `train` (the checkout {tmp_path}) has no key `trainer.bonus`; mine may add it", False)
+        (
+            f"SkyRL's `train` (the checkout {tmp_path}) has no key `trainer.bonus`; no class in the files of mine adds it",
+            False,
+        )
+    ]
+
+
+ENTRY = "from .settings import Mine\nfrom skyrl.train.config import Other\nfrom elsewhere import More\n"
+SETTINGS = (
+    "class Mine(TrainerConfig):\n    penalty: int = 1\n    lengths: dict[str, Any] = field(default_factory=dict)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "start"),
+    [
+        (ENTRY, "python -m examples.own.main"),
+        (ENTRY.replace(".settings", "examples.own.settings"), "python -m examples.own.main"),
+        (ENTRY.replace(".settings", "settings"), "python examples/own/main.py"),
+    ],
+)
+def test_a_module_that_the_entry_point_imports_may_add_keys(tmp_path: Path, entry: str, start: str) -> None:
+    """A variable of a function is no key."""
+    root = checkout(tmp_path)
+    write(root / "examples/own/main.py", entry)
+    write(root / "examples/own/settings.py", f"{SETTINGS}\ndef make() -> None:\n    bonus: int = 1\n")
+    words = (
+        "trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.lengths.most=2 trainer.bonus=1 trainer.sed=1"
+    )
+    assert [problem.message for problem in script(root, f"{start} {words}\n").problems] == [
+        f"SkyRL's `train` (the checkout {root}) has no key `trainer.bonus`; no class in the files of examples.own.main adds it",
+        f"SkyRL's `train` (the checkout {root}) has no key `trainer.sed`; no class in the files of examples.own.main adds it; did you mean `trainer.seed`?",
     ]
 
 

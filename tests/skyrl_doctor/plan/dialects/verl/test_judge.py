@@ -229,6 +229,13 @@ def test_a_key_of_a_recipe_on_verls_own_defaults_depends_on_the_release(tmp_path
     assert told(found) == [(False, message)]
 
 
+def test_a_key_that_verl_reads_and_its_yaml_lacks_needs_a_plus(tmp_path: Path) -> None:
+    key = "algorithm.gdpo_reward_keys"
+    found = plan(tmp_path, f"python3 -m verl.trainer.main_ppo {key}=[a] +algorithm.gdpo_reward_weights=[1]\n")
+    message = f"no release of verl has the key {key}; verl reads it since 0.8, but its YAML has no default for it: write +{key}=…"
+    assert [text for _, text in told(found)] == [message]
+
+
 def test_the_option_comes_first(tmp_path: Path) -> None:
     python = install(tmp_path / "py", "0.9.0")
     message = f"verl 0.9.1 (--verl-version) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
