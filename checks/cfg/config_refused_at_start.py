@@ -16,16 +16,15 @@ with a `+` before it; do not add it to a misspelled one.
     To append to your config use +data.train_batchsize=4
 """
 
+from checks.cfg.shared import CONFIGURATIONS
 from skyrl_doctor.core.signature import Signature
 
 BEFORE = "{framework:`skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key.|}"
 
 TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|Trainer|LLM|Accelerator)"
 """Names of classes that take the settings of a run."""
-CONFIGURATIONS = r"vllm/(?:config/\w{1,40}|config|engine/arg_utils)|sglang/srt/server_args|transformers/(?:training_args\w{0,20}|integrations/deepspeed)|trl/(?:\w{1,40}/){1,3}\w{1,40}_config|accelerate/(?:utils/dataclasses|commands/(?:config/)?\w{1,40}|utils/launch)|deepspeed/runtime/(?:zero/)?config|verl/(?:utils/config|workers/config/\w{1,40}|trainer/config/\w{1,40})|openrlhf/cli/\w{1,40}|skyrl\w{0,10}/(?:\w{1,40}/){0,3}config(?:/\w{1,40})?|prime_rl/(?:\w{1,40}/){0,3}configs?(?:/\w{1,40})?|llamafactory/hparams/\w{1,40}|swift/(?:\w{1,40}/){1,3}argument/\w{1,40}"
-"""Files of programs that read and check settings and do nothing else."""
 HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
-CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized options?: |Required options? )"
+CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized (?:or misplaced )?options?: |Required options? |Parsing error\b|Parser key |No action for )"
 
 SIGNATURES = (
     Signature(
@@ -48,6 +47,14 @@ SIGNATURES = (
         explain="the program's configuration has no key `{key}`",
         remedy="Correct or remove `{key}` in the file or on the command line. The line of code above the error reads the configuration: it shows which keys this version takes.",
         versions="any",
+    ),
+    Signature(
+        pattern=r"\b(?:Value|Key|Config|Attribute|Runtime|Assertion)\w{0,10}Error: [^\n]{0,40}\b[Kk]ey:? ['\"`]?(?P<key>[\w.-]{1,120})['\"`]? is (?:missing|required)\b",
+        sample="ValueError: The key: own_offload is missing, causing the setup to fail.",
+        explain="`{key}` is required and not set",
+        remedy="Set `{key}` in the configuration that the program reads; the line of code above the error shows in which part. Missing only in your file: compare it with the example of this version.",
+        versions="any",
+        last_resort=True,
     ),
     Signature(
         pattern=r"Missing mandatory value: (?P<key>[\w.\[\]]{1,200})",
@@ -157,7 +164,7 @@ SIGNATURES = (
         versions="accelerate",
     ),
     Signature(
-        pattern=rf"{HYDRA_REFUSES}|^\W{{2,4}}{CLICK_REFUSES}|^Error: {CLICK_REFUSES}",
+        pattern=rf"{HYDRA_REFUSES}|^\W{{2,4}}{CLICK_REFUSES}|^(?:[\w./-]{{1,100}}: )?(?:E|e)rror: {CLICK_REFUSES}",
         sample="Could not append to config. An item is already at 'trainer.logger'.",
         explain="the program refused an argument or an override of its command line",
         remedy="`+key=…` adds a key that is not there, `++key=…` adds or changes it, `key=…` only changes it. Compare the name with `--help` of the installed version.",

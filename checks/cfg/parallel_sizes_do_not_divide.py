@@ -90,6 +90,13 @@ SIGNATURES = (
         keys=("rollout.tensor_parallel_size",),
     ),
     Signature(
+        pattern=r"\b(?:head|layer|expert)s?(?: count| number)? (?P<count>\d{1,6}) is not divisible by (?P<which>[A-Za-z][\w ]{0,30}?) ?(?:size|degree) (?P<size>\d{1,5})\b|`num_heads`: (?P<heads>\d{1,5}) and `num_shards`: (?P<shards>\d{1,4})|\bThe cho{1,2}sen size (?P<length>\d{1,9}) is not compatible with sharding on (?P<parts>\d{1,4}) shards\b",
+        sample="ValueError: Attention head count 20 is not divisible by SP size 8",
+        explain="the number of parallel ranks does not divide a size of the model; the line names both",
+        remedy="Choose a number of ranks (tensor or sequence parallel size, TGI's `--num-shard`) that divides the heads and the other sizes of the model's config.json.",
+        versions="deepspeed, TGI",
+    ),
+    Signature(
         pattern=rf"\b(?:heads|experts|\w{{0,40}}_heads|\w{{0,40}}_experts|layers|tp_size|\w{{0,20}}per_node|vocab_size|num_\w{{1,40}}|[Ss]equence length)\b[^\n]{{0,40}}\bdivisible by {PARALLEL}|\b[Dd]ata parallel size \(\d+\) must be divisible by|\b[Ww]orld size \(\d+\) must be divisible by|\bmust divide world size\b|Invalid parallel dims: |\btotal[_ ]size \(\d+\) does not match num_processes|\binvalid tensor parallel size \d",
         sample="AssertionError: num_heads (14) must be divisible by ulysses sequence size(4)",
         explain="a parallel size does not divide the GPUs, or the heads, layers or experts of the model",

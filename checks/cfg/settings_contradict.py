@@ -22,7 +22,7 @@ Change or remove the setting that the finding names.
 import dataclasses
 from collections.abc import Iterator
 
-from checks.cfg.shared import may_stretch, model_context
+from checks.cfg.shared import CONFIGURATIONS, may_stretch, model_context
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
@@ -43,6 +43,17 @@ from skyrl_train.config.verl_refusals import RULES
 PROMPT, RESPONSE = "data.max_prompt_tokens", "data.max_response_tokens"
 REPLY = "data.max_response_length"
 """verl's own key of the longest reply."""
+
+_NOT_TOGETHER = r"(?:can(?:not|'t| not)|should not|must not|may not)"
+CONTRADICTS = (
+    r"\b(?:is|are) (?:not compatible|incompatible) with\b|\bmutually exclusive\b"
+    rf"|\b{_NOT_TOGETHER} (?:both )?be (?:both )?(?:used|combined|set|enabled|specified|passed|configured|given|True|False|None)\b[^\n]{{0,120}}\b(?:with|together|both|when|if|while|same time|simultaneously)\b"
+    rf"|\b{_NOT_TOGETHER} (?:use|set|specify|enable|combine|pass|have|both)\b[^\n]{{0,120}}\b(?:with(?:out)?|both|together|and|when|same time|simultaneously)\b|\b{_NOT_TOGETHER} be both\b"
+    r"|\bdo(?:es)? not support (?:padding[- _]free|packing|sequence parallel|LoRA|lora|offload|vllm|vLLM|[\w`]{1,40} (?:with|when|together))|\b(?:is|are) (?:not|only) supported (?:with|when|if|together)\b"
+    r"|\b(?:requires|must be) [`'\w.-]{1,60}(?: to be|=| is) ?[`'\w-]{1,40}|\bmust be (?:set|enabled|disabled|True|False|None)\b[^\n]{0,60}\b(?:when|if|with|to)\b"
+)
+"""How a program says that two settings do not go together, or that one needs another."""
+CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
 
 SIGNATURES = (
     Signature(
@@ -83,11 +94,31 @@ SIGNATURES = (
         versions="verl",
     ),
     Signature(
+        pattern=r"max_num_batched_tokens \((?P<batch>\d{1,9})\) is smaller than max_model_len \((?P<length>\d{1,9})\)",
+        sample="  Value error, max_num_batched_tokens (512) is smaller than max_model_len (4096). This effectively limits the maximum sequence length to max_num_batched_tokens",
+        explain="vLLM's batch of {batch} tokens is smaller than its context of {length}",
+        remedy="Set `{key:rollout.max_batched_tokens}` to at least {length}, lower `{key:rollout.max_model_len}`, or turn chunked prefill on (`enable_chunked_prefill`).",
+        keys=("rollout.max_batched_tokens", "rollout.max_model_len"),
+        versions="vllm",
+    ),
+    Signature(
         pattern=r"\brequires you to execute the (?:configuration|model\w{0,10}|tokenizer|dataset script) file in that repo\b|\bcontains custom code which must be executed to correctly load\b",
         sample="ValueError: The repository for org/name contains custom code which must be executed to correctly load the model.",
         explain="the model has code of its own, and the run does not allow it",
         remedy="Read that code first. Then set `trust_remote_code=True` (vLLM: `--trust-remote-code`; verl: `actor_rollout_ref.model.trust_remote_code=True`), in all programs of the run.",
         versions="transformers, vllm",
+    ),
+    Signature(
+        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:Value|Assertion|NotImplemented|Runtime|DeepSpeedConfig)Error: (?P<why>[^\n]{{0,200}}(?:{CONTRADICTS})[^\n]{{0,200}})",
+        near=CHECKS_SETTINGS,
+        within=5,
+        unless=r"\b(?:version|versions|driver|devices?|GPUs?|platforms?|installed|PyTorch|torch|transformers|deepspeed) ?(?:>=|<|==|\d|with)|\bnot (?:installed|available)\b",
+        sample="ValueError: --own_packing cannot be used together with --own_streaming",
+        explain="the framework refuses these settings together, or misses one: {why}",
+        remedy="Change or add one of the settings that the message names.",
+        versions="transformers, trl, ms-swift, accelerate, OpenRLHF, SkyRL, vllm, sglang",
+        refines=("CFG030",),
+        last_resort=True,
     ),
 )
 

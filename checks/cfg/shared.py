@@ -1,4 +1,4 @@
-"""Shared by CFG005 and CFG012: the model's context."""
+"""Shared by CFG005 and CFG012: the model's context. Shared by CFG012 and CFG030: the files that check settings."""
 
 import re
 from collections.abc import Mapping
@@ -10,6 +10,9 @@ from skyrl_train.config.models import longest_context
 
 STRETCHES = re.compile(r"rope|hf_overrides|max_position_embeddings")
 """Settings that may give the engine a longer context than the model's file."""
+
+CONFIGURATIONS = r"vllm/(?:config/\w{1,40}|config|engine/arg_utils)|sglang/srt/(?:server_args|arg_groups/\w{1,40})|transformers/(?:training_args\w{0,20}|integrations/deepspeed)|trl/(?:\w{1,40}/){1,3}\w{1,40}_config|accelerate/(?:parallelism_config|utils/dataclasses|commands/(?:config/)?\w{1,40}|utils/launch)|deepspeed/runtime/(?:zero/)?config|verl/(?:utils/config|workers/config/\w{1,40}|trainer/config/\w{1,40})|openrlhf/cli/\w{1,40}|skyrl\w{0,10}/(?:\w{1,40}/){0,3}config(?:/\w{1,40})?|prime_rl/(?:\w{1,40}/){0,3}configs?(?:/\w{1,40})?|llamafactory/hparams/\w{1,40}|swift/(?:\w{1,40}/){0,3}arguments?/\w{1,40}|axolotl/(?:utils/(?:schemas|config)|cli/config)(?:/\w{1,40})?|slime/utils/arguments|megatron/training/(?:arguments|config/\w{1,40})|areal/api/\w{1,40}|lmdeploy/messages|torchtune/config/\w{1,40}"
+"""Files of programs that read and check settings and do nothing else."""
 
 
 def may_stretch(plan: Plan) -> bool:

@@ -40,14 +40,6 @@ SIGNATURES = (
         remedy="Pass `do_sample=False` without a temperature for greedy decoding, or a temperature above 0.",
         versions="transformers",
     ),
-    Signature(
-        pattern=r"max_num_batched_tokens \((?P<batch>\d{1,9})\) is smaller than max_model_len \((?P<length>\d{1,9})\)",
-        sample="  Value error, max_num_batched_tokens (512) is smaller than max_model_len (4096). This effectively limits the maximum sequence length to max_num_batched_tokens",
-        explain="vLLM's batch of {batch} tokens is smaller than its context of {length}",
-        remedy="Set `{key:rollout.max_batched_tokens}` to at least {length}, lower `{key:rollout.max_model_len}`, or turn chunked prefill on (`enable_chunked_prefill`).",
-        keys=("rollout.max_batched_tokens", "rollout.max_model_len"),
-        versions="vllm",
-    ),
 )
 
 VERL = "verl"

@@ -73,6 +73,17 @@ SIGNATURES = (
         explain=NOT_FOUND,
         versions="SkyRL",
     ),
+    Signature(
+        pattern=r"\b(?:FileNotFoundError|OSError): (?:\[Errno 2\] )?No such file or directory: ['\"](?P<file>[^'\"\n]{0,300}(?:checkpoint|ckpt|global_step_?\d|iter_\d|epoch[=_-]?\d)[^'\"\n]{0,150}\.(?:tar|pt|pth|pt2|ckpt|bin|pkl|safetensors|distcp))['\"]",
+        near=r"\btorch\.load\(|torch/serialization\.py|\bin load_(?:checkpoint|state|from)\w{0,30}\b|\bsafe_open\(|\bresume\w{0,20}\(",
+        within=16,
+        unless=r"world_size_\d",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/w/outputs/own_run/checkpoint_best.tar'",
+        explain="the checkpoint {file}, from which the run resumes or starts, does not exist where this process looks for it",
+        remedy="List its directory on the node that reads it (`ls -l`). Correct the path, run what writes it first, or start without it. A relative path counts from the directory in which the job runs.",
+        versions="torch",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

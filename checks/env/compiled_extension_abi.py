@@ -39,6 +39,11 @@ ANOTHER_NUMPY = (
     "into the same environment."
 )
 
+XFORMERS = r"\bxFormers can't load C\+\+/CUDA extensions\. xFormers was built for"
+"""A warning of the import: many programs have another attention and go on."""
+OTHER_BUILD = "xformers was built for another torch, CUDA or Python than those installed, so its attention does not run"
+MATCHING_XFORMERS = "`python -m xformers.info` names the versions that it was built for and those that it found. Install the release of xformers that belongs to this torch (`pip install xformers==VERSION` from the index of this torch)."
+
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
@@ -105,6 +110,32 @@ SIGNATURES = (
         versions="vllm, flash-attn",
     ),
     Signature(
+        pattern=r"\bCould not load bitsandbytes native library: \S{1,300}: cannot open shared object file|\bCUDA Setup failed despite (?:GPU|CUDA) being available|\bConfigured (?:CUDA|ROCm|XPU) binary not found at \S|\b(?:Attribute|Runtime)Error: (?:'NoneType' object has no attribute 'c(?:adam|quantize|dequantize|get_managed|igemm|percentile|gemm)\w{0,60}'|Attempted to use bitsandbytes native library functionality)",
+        sample="RuntimeError: Configured CUDA binary not found at /venv/lib/python3.12/site-packages/bitsandbytes/libbitsandbytes_cuda132.so",
+        explain="bitsandbytes has no library for the CUDA version of this torch, so its quantised layers and 8-bit optimizers do not run",
+        remedy="`python -m bitsandbytes` shows the CUDA version that it looks for and the libraries that it has. Install a bitsandbytes that has one for torch's CUDA (`python -c 'import torch; print(torch.version.cuda)'`), or build it. Unset `BNB_CUDA_VERSION`, which chooses another one.",
+        versions="bitsandbytes",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNo operator found for `memory_efficient_attention_\w{1,20}` with inputs",
+        near=XFORMERS,
+        within=100000,
+        sample="NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:",
+        explain=OTHER_BUILD,
+        remedy=MATCHING_XFORMERS,
+        versions="xformers",
+    ),
+    Signature(
+        pattern=rf"{XFORMERS}|\bxFormers wasn't build with CUDA support",
+        near=r"\bNo operator found for `memory_efficient_attention_",
+        within=100,
+        sample="WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for:",
+        explain=OTHER_BUILD,
+        remedy=MATCHING_XFORMERS,
+        versions="xformers",
+    ),
+    Signature(
         pattern=r"\bInstalled CUDA version \S{1,20} does not match the version torch was compiled with\b|\bThe detected CUDA version \(\S{1,20}\) mismatches the version that was used to compile\b",
         sample="RuntimeError: The detected CUDA version (11.8) mismatches the version that was used to compile",
         explain="the CUDA toolkit of this node is of another version than torch's, so extensions for torch cannot be compiled",
@@ -113,11 +144,11 @@ SIGNATURES = (
         unless=r"\baccepting this combination\b",
     ),
     Signature(
-        pattern=r"\bCould not load library lib[\w+-]{1,40}\.so[\w.]{0,20}\b|\bCUDA Setup failed despite (?:GPU|CUDA) being available",
+        pattern=r"\bCould not load library lib[\w+-]{1,40}\.so[\w.]{0,20}\b",
         sample="RuntimeError: Could not load library libcudnn_cnn_infer.so.8. Error: libnvrtc.so: cannot open shared object file: No such file or directory",
         explain="a library of CUDA that a package was built for is missing or of another version",
         remedy="Install the package's build for the CUDA of torch (`python -c 'import torch; print(torch.version.cuda)'`), and remove directories of other CUDA versions from `LD_LIBRARY_PATH`.",
-        versions="torch, bitsandbytes",
+        versions="torch",
         last_resort=True,
     ),
 )

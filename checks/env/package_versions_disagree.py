@@ -30,6 +30,8 @@ from skyrl_train.node.packages import OPENHANDS, Disagreement, disagreements, is
 STACK = ("verl", "vllm", "torch", "transformers", "ray", *OPENHANDS)
 
 _STACK = r"torch|transformers|vllm|verl|ray|peft|trl|accelerate|tokenizers|huggingface_hub|datasets|deepspeed|triton|flash_attn|xformers|sglang|bitsandbytes|tensordict|pydantic|openai|numpy"
+_PARTED = r"torch|torchvision|transformers|vllm|peft|trl|accelerate|tokenizers|huggingface_hub|datasets|deepspeed|triton|xformers|sglang|bitsandbytes|tensordict|pydantic|openai|numpy"
+"""Packages that are seldom a directory beside the run's own code, as verl is."""
 
 SIGNATURES = (
     Signature(
@@ -46,6 +48,32 @@ SIGNATURES = (
         explain="the code that imports `{name}` was written for another version of {package} than the installed one",
         remedy="`pip show {package}` shows the version. Install the one that this code names as its requirement, or change the code. A kernel or job that ran while {package} was changed must be started again.",
         versions="the packages of a training stack",
+    ),
+    Signature(
+        pattern=rf"\bModuleNotFoundError: No module named '(?P<package>{_PARTED})\.(?!_\w{{0,20}}C\b)(?P<name>[\w.]{{1,120}})'",
+        unless=r"(?i:warn|optional|ignor|skip)",
+        sample="ModuleNotFoundError: No module named 'transformers.own_deepspeed'",
+        explain="{package} is installed, but this version has no module `{name}`: the code that imports it was written for another one",
+        remedy="`pip show {package}` shows the version. Install the one that the importing code names as its requirement, or a newer version of that code: the traceback shows where it is. A directory of your own with the name {package} hides the package too.",
+        versions="the packages of a training stack",
+        refines=("ENV022",),
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"\bAttributeError: module '(?P<package>{_PARTED})(?:\.[\w.]{{1,80}})?' has no attribute '(?P<name>\w{{1,80}})'",
+        unless=r"'\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)'",
+        sample="AttributeError: module 'torch' has no attribute 'own_float4'",
+        explain="the code uses `{name}`, which the installed {package} does not have: it was written for another version",
+        remedy="`pip show {package}` shows the version. Install the one that this code names as its requirement, or change the code: the traceback shows where it is.",
+        versions="the packages of a training stack",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bImportError: (?P<needs>[\w.-]{1,40} ?[<>=!~][^\n]{1,80}?) is required for a normal functioning of this module, but found (?P<found>[\w.-]{1,40}==[\w.+]{0,40}\w)",
+        sample="ImportError: tokenizers>=0.22.0,<=0.23.0 is required for a normal functioning of this module, but found tokenizers==0.19.1.",
+        explain="transformers needs {needs}, and {found} is installed",
+        remedy="Install a version in that range with the interpreter that the traceback shows, or the transformers that fits the installed one; `pip check` names other packages that disagree.",
+        versions="transformers",
     ),
 )
 

@@ -108,4 +108,11 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\bCannot find empty port in range: (?P<port>\d{1,5})-\d{1,5}\b",
+        sample="OSError: Cannot find empty port in range: 7860-7860. You can specify a different port by setting the GRADIO_SERVER_PORT environment variable",
+        explain=CAUSE,
+        remedy=f"{WHO} {OTHER_PORT} Without `server_port` gradio looks for a free one itself.",
+        versions="gradio",
+    ),
 )

@@ -39,7 +39,7 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json|\bRevision Not Found for url\b|is not a valid git identifier",
+        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json|\bUnsloth: No config file found\b|\bNo config file found - are you sure the `model_name` is correct|\bRevision Not Found for url\b|is not a valid git identifier",
         sample="OSError: mistralai/mistral-small-3.2-24b-instruct is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'",
         explain="the model is neither on disk nor on the hub under this name",
         remedy=SPELLING,
@@ -79,13 +79,14 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\bRepositoryNotFoundError\b",
+        unless=r"^\s*(?:from [\w.]{1,80} )?import \b|^\s*except\b",
         sample="huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1-2)",
         explain="the hub has no model of this name, or it is private",
         remedy=f"{SPELLING} A private model: set `HF_TOKEN` in the environment of all workers.",
         versions="huggingface_hub",
     ),
     Signature(
-        pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Error: Can't find (?:'adapter_config\.json'|config\.json) at |Error: Can't find weights for \S|\bModel path \S{1,300} is not a directory|Not found: \"\S{1,300}tokenizer\.model\": No such file|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
+        pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|\bCan't find 'adapter_config\.json' at |Error: Can't find config\.json at |Error: Can't find weights for \S|\bModel path \S{1,300} is not a directory|Not found: \"\S{1,300}tokenizer\.model\": No such file|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
         sample="OSError: Can't load tokenizer for '/models/qwen'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name.",
         explain="files of the model are missing where the run looks for them",
         remedy=f"{SPELLING} {COPY}",

@@ -58,6 +58,7 @@ SIGNATURES = (
         sample="ValueError: zero-size array to reduction operation maximum which has no identity",
         explain=CAUSE,
         versions="numpy, torch",
+        unless_above=r"(?:flash_attention|modeling_flash|modeling_)\w{0,40}\.py",  # the attention of a batch without tokens
     ),
     Signature(
         pattern=r"\b(?:max|min)\(\) (?:iterable argument is empty|arg is an empty sequence)|mean requires at least one data point",
@@ -87,6 +88,7 @@ SIGNATURES = (
         sample="RuntimeError: max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
         explain=CAUSE,
         versions="verl < 2026-04",
+        unless_above=r"(?:flash_attention|modeling_flash|modeling_)\w{0,40}\.py",
     ),
 )
 

@@ -44,4 +44,21 @@ SIGNATURES = (
         remedy=LOWER,
         versions="deepspeed, fairseq",
     ),
+    Signature(
+        pattern=r"\{'(?:loss|train_loss|eval_loss)': '?nan\b|\{'loss': '?0(?:\.0)?'?, 'grad_norm': '?nan\b",
+        sample="{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.1}",
+        explain="the loss or the gradient is NaN from this line on, so the run trains nothing",
+        remedy=f"{LOWER} Only `eval_loss`: compare the evaluation data, for example rows whose labels are all masked.",
+        versions="transformers, trl, ms-swift, LLaMA-Factory",
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"\b(?:[Ss]tep|iter|[Ii]teration|[Ee]poch)\b[^\n]{0,200}\b[Ll]oss[ :=]{1,4}(?:nan|NaN)\b",
+        sample="step 00003 (60.00%) | loss: nan | lrm: 0.80 | dt: 277.15ms",
+        explain="the loss is NaN step after step, so the run trains nothing",
+        remedy=LOWER,
+        versions="Megatron, nanochat, torchtune",
+        at_least=3,
+        fatal=False,
+    ),
 )

@@ -123,7 +123,7 @@ _LEVEL_WORD = re.compile(r"^[^'\"]{0,120}\bERROR:")
 _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
-    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|\b[\w./-]+\.py:\d+\] {3,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
+    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|\b[\w./-]+\.py:\d+\] {3,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|^\s{0,8}(?:PASS|FAIL)\s{1,8}[\w.-]{1,60}\s{2,}\S|EXECUTION RESULT of|(?i:\bobservation\b)"
     r"|^[+-]?\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
 )
 """Lines of a program, a test or an agent that hold the words of an error."""

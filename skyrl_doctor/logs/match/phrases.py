@@ -22,13 +22,13 @@ DONE = (
     r"\btraining_complete(?:\.flag)?\b.{0,40}(?:written|created|found|done)|\b[Tt]raining (?:run )?(?:is )?(?:complete|completed|finished|done)(?:$|[^\w ]| [^w])"
     r"|\bRL train(?:er|ing) finished|Final validation metrics|Training Progress: 100%"
     r"|\b(?:[Jj]ob|[Rr]un|[Tt]raining)\b.{0,40}\b(?:completed|finished|ended) successfully|\b[Tt]rain(?:er|ing) (?:job )?exited with (?:code|status) 0\b"
-    r"|^\d{1,6} epochs completed in \d[\d.]{0,12} hours\b"
+    r"|\{'train_runtime': '?\d|^\d{1,6} epochs completed in \d[\d.]{0,12} hours\b"
 )
 """Lines of a run that came to its end."""
 
 RUN_START = (
     r"\bvLLM API server version\b|\bStarted a local Ray instance\b|\bConnecting to existing Ray cluster at address\b|\bStarting RL run\b"
-    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b|\bwandb: Tracking run with wandb version\b"
+    r"|\bSetting OMP_NUM_THREADS environment variable for each process\b|\bwandb: Tracking run with wandb version\b|^usage: [\w./-]{1,100} \[-h\]"
 )
 """Lines that a run writes once, when it starts. Only after the end of a run do they begin another one."""
 
@@ -36,7 +36,7 @@ RUN_END = (
     r"\bslurmstepd: error: \*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT\b|\bRuntimeError: Engine core initialization failed\b"
     r"|\bApplication shutdown complete\b|\bSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\b"
     r"|\belastic\.multiprocessing\.errors\.ChildFailedError:|\bRuntimeError: Engine process failed to start\b"
-    r"|^[\w./-]{1,100}\.py: error: (?:unrecognized arguments|argument |the following arguments)"
+    r"|^[\w./-]{1,100}: error: (?:unrecognized arguments|argument |the following arguments)"
     r"|\bwandb\.errors\.(?:\w{1,20}\.)?UsageError: api_key not configured"
 )
 """Lines with which a run ends, whether it failed or not."""

@@ -29,6 +29,8 @@ PROGRAM_ERRORS = (
     r"\bsystemd\[\d{1,8}\]: (?:Failed to start |\S{1,100}: Failed with result )|^(?:failed|fatal): \[\S{1,100}\]|\bMPI_ABORT was invoked on rank\b|^[^\w\s]{1,4} Error: \S",
     # the dynamic linker, Go's list of errors, llama.cpp
     r": version .{1,40} not found \(required by |^\d{1,6} errors? occurred:\s*$|^srv {1,8}\S.{0,60}: got exception: .{0,20}\"code\":5\d\d|^srv {1,8}send_error: \S",
+    # the registers that a program in Go prints when it crashes
+    r"\brflags {1,6}0x[0-9a-f]{1,8}\s*$",
     # the figures of transformers' Trainer
     NOT_A_NUMBER,
     # a shell without bash, the C library before it aborts, torch's C++ code, schedulers, messages of localised programs

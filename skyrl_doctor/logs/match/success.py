@@ -8,7 +8,7 @@ from skyrl_doctor.logs.read.levels import Level, parse_header
 _SUCCESS = re.compile(
     r"(?i)^\W*(?:all )?(?:jobs? |tasks? |runs? |scripts? |everything )?(?:is |are |was )?(?:done|finished|completed?|success(?:ful(?:ly)?)?)\b[^\w%]*$"
     r"|\b(?:completed?|finished|ended|done|built|saved|exported|created|trained|uploaded|installed|written) successfully\b|\bsuccessfully (?:completed|finished|ended|built|saved|exported|created|trained|uploaded|written)\b"
-    r"|\bexit(?:ed|s)? (?:with )?(?:the )?(?:code|status)[ :=]{1,3}0\b(?!\.\d)|\bCOMPLETED {1,30}0:0\b|^INFO: {1,8}Build complete: \S|\bSuccessfully completed\.\s*$|训练完成"
+    r"|\bexit(?:ed|s)? (?:with )?(?:the )?(?:code|status)[ :=]{1,3}0\b(?!\.\d)|\bCOMPLETED {1,30}0:0\b|^INFO: {1,8}Build complete: \S|\bSuccessfully completed\.\s*$|训练完成|\bFinished server process \[\d"
     r"|^(?:\[[^\]\n]{1,40}\] {1,3})?(?:ALL |All )(?:DONE|done|finished|completed?)\b[.!:]"
     r"|\b(?:training|fine-?tuning|evaluation|inference|generation|job|run) (?:is |was )?(?:complete|completed|finished|done)\b(?! \w)"
 )
