@@ -30,7 +30,7 @@ CAUSE = "the model calls tools by other names than the configuration offers; map
 
 SIGNATURES = (
     Signature(
-        pattern=r"[Tt]ool(?:Definition)? '?[\w.-]{1,80}'? (?:is not registered|(?:was |is )?not found\b.{0,20}[Aa]vailable|does not exist)|\bFunctionCallNotExistsError\b|[Uu]nknown tool:? '?[\w.-]{1,60}",
+        pattern=r"[Tt]ool(?:Definition)? '?[\w.-]{1,80}'? (?:is not registered|(?:was |is )?not found\b.{0,20}[Aa]vailable|does not exist)|\bFunctionCallNotExistsError\b|[Uu]nknown tool:? (?!(?:call |name )?parser\b|parsers?\b)'?[\w.-]{1,60}",
         sample="Tool 'execute_bash' not found. Available: ['terminal', 'file_editor', 'finish', 'think']",
         explain=CAUSE,
         versions="openhands-sdk, OpenHands V0",

@@ -21,7 +21,7 @@ from skyrl_doctor.core.signature import Signature
 
 BEFORE = "{framework:`skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key.|}"
 
-TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|Trainer|LLM|Accelerator)"
+TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|LLM|Accelerator)"
 """Names of classes that take the settings of a run."""
 HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
 CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized (?:or misplaced )?options?: |Required options? |Parsing error\b|Parser key |No action for )"
@@ -211,7 +211,7 @@ SIGNATURES = (
         pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )(?:\w{1,40}\.){0,6}(?:Value|Assertion|DeepSpeedConfig)Error: (?P<why>\S[^\n]{3,300})",
         near=rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS})\.py\", line \d{{1,5}}, in ",
         within=4,
-        unless=r"\bonly (?:be used|supported|available) (?:on|with|for) \w{2,10} (?:devices?|GPUs?|platforms?)|\bnot (?:installed|available)\b",
+        unless=r"\bonly (?:be used|supported|available) (?:on|with|for) \w{2,10} (?:devices?|GPUs?|platforms?)|\bnot (?:installed|available)\b|\bpip3? install\b|\b[Pp]lease install\b",
         sample="ValueError: Could not find the transformer layer class QwenLayer in the model.",
         explain="the program refused its settings when it read them: {why}",
         remedy="Change the settings that the message names.",

@@ -97,7 +97,7 @@ SIGNATURES = (
         versions="deepspeed, TGI",
     ),
     Signature(
-        pattern=rf"\b(?:heads|experts|\w{{0,40}}_heads|\w{{0,40}}_experts|layers|tp_size|\w{{0,20}}per_node|vocab_size|num_\w{{1,40}}|[Ss]equence length)\b[^\n]{{0,40}}\bdivisible by {PARALLEL}|\b[Dd]ata parallel size \(\d+\) must be divisible by|\b[Ww]orld size \(\d+\) must be divisible by|\bmust divide world size\b|Invalid parallel dims: |\btotal[_ ]size \(\d+\) does not match num_processes|\binvalid tensor parallel size \d",
+        pattern=rf"\b(?:heads|experts|\w{{0,40}}_heads|\w{{0,40}}_experts|layers|tp_size|\w{{0,20}}per_node|vocab_size|num_\w{{1,40}}|[Ss]equence length)\b[^\n]{{0,40}}\bdivisible by {PARALLEL}|\b[Dd]ata parallel size \(\d+\) must be divisible by|\blayers?\b[^\n]{{0,100}}\bmust be divisible ?(?:by)? ?(?:the )?(?:middle |virtual)?pipeline|\bmust be a multiple of \((?:self\.)?tensor_model_parallel_size=|\bseq-length should be a multiple of 2 \* context-parallel-size|\b(?:[Mm]odel|[Ee]xpert model) parallel size \S{{1,10}} cannot divide world size|\bconfigured parallelisms are incompatible with the current world size|\bCP requires sequence dimension\b|\bworld_size must be divisible by\b|\bWhen etp=\w{{1,3}}, [^\n]{{1,60}}must be divisible by\b|\bworld_size must (?:be )?equal to tp_size\b|\b[Ww]orld size \(\d+\) must be divisible by|\bmust divide world size\b|Invalid parallel dims: |\btotal[_ ]size \(\d+\) does not match num_processes|\binvalid tensor parallel size \d",
         sample="AssertionError: num_heads (14) must be divisible by ulysses sequence size(4)",
         explain="a parallel size does not divide the GPUs, or the heads, layers or experts of the model",
         remedy=DIVIDE,

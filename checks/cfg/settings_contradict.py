@@ -53,7 +53,7 @@ CONTRADICTS = (
     r"|\b(?:requires|must be) [`'\w.-]{1,60}(?: to be|=| is) ?[`'\w-]{1,40}|\bmust be (?:set|enabled|disabled|True|False|None)\b[^\n]{0,60}\b(?:when|if|with|to)\b"
 )
 """How a program says that two settings do not go together, or that one needs another."""
-CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
+CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |(?:transformers/trainer|trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer)\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
 
 SIGNATURES = (
     Signature(
@@ -100,6 +100,29 @@ SIGNATURES = (
         remedy="Set `{key:rollout.max_batched_tokens}` to at least {length}, lower `{key:rollout.max_model_len}`, or turn chunked prefill on (`enable_chunked_prefill`).",
         keys=("rollout.max_batched_tokens", "rollout.max_model_len"),
         versions="vllm",
+    ),
+    Signature(
+        pattern=r"\bLoRA rank (?P<rank>\d{1,5}) is greater than max_lora_rank (?P<limit>\d{1,5})",
+        sample="ValueError: LoRA rank 64 is greater than max_lora_rank 16.",
+        explain="the adapter has rank {rank}, and vLLM was started for adapters of rank {limit} or less",
+        remedy="Start vLLM with `--max-lora-rank {rank}` (a trainer: its setting for vLLM's largest LoRA rank), or train the adapter with rank {limit}.",
+        keys=("model.lora_rank",),
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"\bn must be 1 when using greedy sampling, got (?P<value>\d{1,6})",
+        sample="ValueError: n must be 1 when using greedy sampling, got 4.",
+        explain="{value} answers of one prompt are asked for at temperature 0, where all are equal",
+        remedy="Set a temperature above 0, or ask for one answer (validation: 1 sample of each prompt).",
+        keys=("rollout.n", "rollout.temperature"),
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"\bArgumentValidation\(\"(?P<why>[^\"\n]{5,200})\"\)|^Error: (?P<other>`\w{1,40}` must be (?:strictly )?(?:<|>|<=|>=|positive)[^\n]{0,150})",
+        sample='Error: ArgumentValidation("`max_input_tokens` must be < `max_total_tokens`")',
+        explain="the model server refuses its arguments: {why}{other}",
+        remedy="Change one of the arguments that the message names: the input tokens are less than the total, and a prefill batch holds at least one input.",
+        versions="TGI",
     ),
     Signature(
         pattern=r"\brequires you to execute the (?:configuration|model\w{0,10}|tokenizer|dataset script) file in that repo\b|\bcontains custom code which must be executed to correctly load\b",

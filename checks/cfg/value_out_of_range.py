@@ -40,6 +40,35 @@ SIGNATURES = (
         remedy="Pass `do_sample=False` without a temperature for greedy decoding, or a temperature above 0.",
         versions="transformers",
     ),
+    Signature(
+        pattern=r"`(?P<key>top_p|top_k|typical_p|min_p|penalty|repetition_penalty|encoder_repetition_penalty|epsilon)` (?:\(=[^()\n]{1,20}\) )?has to be an? (?P<range>[^\n]{5,60}?),? but is (?P<value>\S{1,30})",
+        sample="ValueError: `top_p` has to be a float > 0 and < 1, but is 1.5",
+        explain="`{key}` is {value}; transformers accepts {range}",
+        remedy="Change the value in the generation settings of the run, or in the model's generation_config.json.",
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"\b(?P<key>top_k|top_p|min_p|temperature|n|best_of|logprobs|prompt_logprobs|presence_penalty|frequency_penalty|repetition_penalty|min_tokens|min_new_tokens|max_new_tokens) must be (?P<range>(?:in |between |non-negative|at least |greater than |0 \(disable\)|-1 \(disable\))[^\n]{0,60}?)[,.]? got (?P<value>-?[\d.]{1,20}|\S{1,30})",
+        unless=r"\bmax_(?:completion_)?tokens must be at least 1\b",
+        sample="ValueError: presence_penalty must be in [-2, 2], got 3.0.",
+        explain="`{key}` is {value}; the model server accepts a value {range}",
+        remedy="Change the value in the sampling settings of the run.",
+        versions="vllm, sglang",
+    ),
+    Signature(
+        pattern=r"\bRequested (?:sample|prompt) logprobs of (?P<value>\d{1,7}), which is greater than max allowed: (?P<limit>-?\d{1,7})",
+        sample="ValueError: Requested sample logprobs of 50, which is greater than max allowed: 20",
+        explain="a request asks for {value} log-probabilities a token, and the server gives at most {limit}",
+        remedy="Ask for at most {limit}, or start the server with `--max-logprobs {value}`.",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"\bValueError: (?:Invalid (?P<key>learning rate|epsilon value|weight_decay value|momentum value|beta parameter at index \d): |(?P<other>dropout probability) has to be between 0 and 1, but got |`(?P<rank>r)` should be a positive integer value but the value passed is )(?P<value>\S{1,30})",
+        sample="ValueError: Invalid learning rate: -0.001",
+        explain="a value of the training is outside its range: {key}{other}{rank} is {value}",
+        remedy="Change the value in the configuration. A number such as `1e-5` in a YAML file needs a point (`1.0e-5`), or it is read as text.",
+        versions="torch, peft",
+    ),
 )
 
 VERL = "verl"

@@ -68,7 +68,7 @@ SIGNATURES = (
         fatal=False,
     ),
     Signature(
-        pattern=r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|Error: [Cc]heckpoint (?:file|path|directory|dir|folder)?.{0,200}(?:not found|does not exist)\b|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+        pattern=r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|(?:Error|Exception): (?:[\w-]{1,20} ){0,3}[Cc]heckpoint (?:file |path |directory |dir |folder )?(?!(?:file )?is corrupt).{0,200}(?:not found|does not exist)\b(?! in state_dict)|\bInvalid for universal checkpoint: \S{1,300} does not exist|\bresume_from_path must (?:be an existing path|be null or an existing|specify the global_steps)|\bRecover info directory \S{1,300} does not exist|\bNo weight directory found for checkpoint step\b|\bresume state files? (?:\S{1,200} )?(?:is|are) missing|\bseems a bogus DeepSpeed checkpoint folder|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
         explain=NOT_FOUND,
         versions="SkyRL",

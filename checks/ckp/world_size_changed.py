@@ -47,7 +47,7 @@ SIGNATURES = (
         within=8,
     ),
     Signature(
-        pattern=r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|(?:rank|world size) at save time was \d+|mismatch after resume \(|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
+        pattern=r"used a DP world size of \d+ but the current|(?:[Cc]heckpoint|\b[Ss]aved|\b[Rr]esum|state.?dict|\b[Oo]ptim)[^\n]{0,160}\b(?:[Ww]orld.?[Ss]ize|WORLD_SIZE)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|\b(?:[Ww]orld.?[Ss]ize|WORLD_SIZE)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)[^\n]{0,120}(?:checkpoint|\bsaved|\bresum|state.?dict|\boptim)|(?:rank|world size) at save time was \d+|mismatch after resume \(|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
         sample="ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
         explain=CAUSE,
         versions="deepspeed",

@@ -95,10 +95,10 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bImportError: [^\n]{0,200}(?:\bpip3? install\b|\b(?:is|are) not (?:installed|available)\b|\bto be installed\b)|\b(?:Value|Runtime|Assertion)Error: [^\n]{0,200}\b(?:is|are|but) not installed\b",
+        pattern=r"\bImportError: [^\n]{0,200}(?:\bpip3? install\b|\b(?:is|are) not (?:installed|available)\b|\bto be installed\b)|\b(?:Value|Runtime|Assertion)Error: [^\n]{0,200}(?:\b(?:is|are|but) not installed\b|\b[Pp]lease (?:run `)?(?:pip3? )?install [`'\w]|\b(?:library|package) installed in your environment\b|\bmake sure to install\b)",
         sample="ImportError: vLLM is not available and `use_vllm` is set to True. Please install vLLM with `pip install trl[vllm]` to use it.",
         explain="a package that this setting needs is not installed, or is older than it needs",
-        unless=r"(?i:warn|optional|ignor|skip|driver|flash[_ -]?att(?:ention|n))",
+        unless=r"(?i:warn|optional|ignor|skip|driver|flash[_ -]?att(?:ention|n)|value head model)",
         remedy="The line names the package and its version: install it with the interpreter that the traceback shows, or turn the setting off.",
         versions="transformers, trl, peft",
         last_resort=True,

@@ -32,6 +32,7 @@ STACK = ("verl", "vllm", "torch", "transformers", "ray", *OPENHANDS)
 _STACK = r"torch|transformers|vllm|verl|ray|peft|trl|accelerate|tokenizers|huggingface_hub|datasets|deepspeed|triton|flash_attn|xformers|sglang|bitsandbytes|tensordict|pydantic|openai|numpy"
 _PARTED = r"torch|torchvision|transformers|vllm|peft|trl|accelerate|tokenizers|huggingface_hub|datasets|deepspeed|triton|xformers|sglang|bitsandbytes|tensordict|pydantic|openai|numpy"
 """Packages that are seldom a directory beside the run's own code, as verl is."""
+_NEEDED = r"PyTorch|Pytorch|torch|[Tt]ransformers|DeepSpeed|deepspeed|accelerate|Accelerate|peft|PEFT|trl|TRL|vllm|vLLM|tensordict|bitsandbytes|tokenizers|datasets|huggingface_hub|xformers|triton"
 
 SIGNATURES = (
     Signature(
@@ -69,7 +70,25 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bImportError: (?P<needs>[\w.-]{1,40} ?[<>=!~][^\n]{1,80}?) is required for a normal functioning of this module, but found (?P<found>[\w.-]{1,40}==[\w.+]{0,40}\w)",
+        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:Import|Value|Runtime|Assertion|NotImplemented|Environment)Error: (?P<why>[^\n]{{0,160}}(?:\b(?:requires?|needs?|needed|required)\b[^\n]{{0,30}}[ `](?:{_NEEDED})`?(?: version)? ?(?:>=|==|>|<) ?\d|\b(?:{_NEEDED})`?(?: \w{{1,8}})? version must be (?:>=|==|>|<|at least) ?\d|\bonly available in PyTorch \d|\brequires tensordict version \d|\bversion of `bitsandbytes` that is not compatible with)[^\n]{{0,160}})",
+        sample="ImportError: DeepSpeed version must be >= 0.14.0 to use MOE support. Please update DeepSpeed.",
+        explain="the installed version of a package is older than this code needs: {why}",
+        remedy="`pip show PACKAGE` shows the installed version. Install one in the range that the message names with the interpreter that the traceback shows, or turn the setting off that needs it.",
+        versions="accelerate, transformers, trl, verl, peft",
+        unless=r"\brequires `?(?:accelerate|bitsandbytes|peft|trl|vllm)\b[^\n]{0,60}\bPlease (?:run|install)\b|\bnot (?:installed|found)\b",  # ENV022
+        refines=("CFG030", "ENV022"),
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bTypeError[:(] ?['\"]?(?P<name>\w{0,60}Trainer)\.__init__\(\) got an unexpected keyword argument '(?P<key>\w{1,80})'",
+        sample="TypeError: OwnTrainer.__init__() got an unexpected keyword argument 'own_tokenizer'",
+        explain="the installed version's `{name}` takes no argument `{key}`: the code was written for another version",
+        remedy="Compare it with the documentation of the installed release: `{key}` was renamed or moved to the trainer's configuration (`tokenizer` is `processing_class` since trl 0.12 and transformers 5), or is newer than the release. Change the code, or install the release that it was written for.",
+        versions="transformers, trl",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bImportError: (?P<needs>[\w.-]{1,40} ?[<>=!~][^\n]{1,80}?) is required for a normal functioning of this module, but found (?P<found>[\w.-]{1,40}==[\w+.]{0,40}\w)",
         sample="ImportError: tokenizers>=0.22.0,<=0.23.0 is required for a normal functioning of this module, but found tokenizers==0.19.1.",
         explain="transformers needs {needs}, and {found} is installed",
         remedy="Install a version in that range with the interpreter that the traceback shows, or the transformers that fits the installed one; `pip check` names other packages that disagree.",

@@ -72,11 +72,12 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try (?:to increase|increasing) --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
+        pattern=r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try (?:to increase|increasing) --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache|\bNo enough free memory blocks\b|\b[Ii]nsufficient memory to allocate KV-?caches?\b|\bNo enough gpu memory for (?:runtime|kv cache)\b|\b(?:Prefill|Decode) out of memory\. Try to lower your batch size",
         sample="ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (20512). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
         explain=CAUSE,
         remedy="Lower the longest request (`--max-model-len`, SGLang's `--context-length`), or give the cache more of the GPU (vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`), or use more GPUs.",
-        versions="vllm < 0.9, sglang",
+        versions="vllm < 0.9, sglang, lmdeploy",
+        refines=("ENV007",),
     ),
 )
 

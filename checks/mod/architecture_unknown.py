@@ -61,7 +61,7 @@ SIGNATURES = (
         within=20,
     ),
     Signature(
-        pattern=r"has no vLLM implementation|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|rope_scaling. must be a dictionary with|untagged enum ModelWrapper|[Uu]nsupported (?:model )?architecture",
+        pattern=r"has no (?:vLLM implementation|SG[Ll]ang implementation and the Transformers)|\bis not supported because no suitable `model_type` was found|\bModel \S{1,120} is not supported by megatron-bridge|\bunknown model architecture: '|\bTypeError: \w{1,60} isn't supported yet\.|\bUnregistered model type: \w|\bUnsloth: \S{1,120} (?:is )?not supported yet\b|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|rope_scaling. must be a dictionary with|untagged enum ModelWrapper|[Uu]nsupported (?:model )?architecture",
         sample="ValueError: Qwen9ForCausalLM has no vLLM implementation and the Transformers implementation is not compatible with vLLM.",
         explain=CAUSE,
         versions="vllm, transformers",

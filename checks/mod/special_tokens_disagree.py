@@ -44,11 +44,18 @@ SIGNATURES = (
         versions="verl",
     ),
     Signature(
-        pattern=r"Asking to pad but the tokenizer does not have a padding token|\bthe tokenizer (?:is not configured with a padding token|you are using \(\w{1,60}\) does not have one)|Cannot handle batch sizes > 1 if no padding token is (?:defined|> 1)|Error: [^\n]{0,80}[Tt]okenizer (?:must have an?|has no|(?:does not|doesn't) have an?) (?:`?pad_token`?|pad(?:ding)? token)\b",
+        pattern=r"Asking to pad but the tokenizer does not have a padding token|`pad_token_id` has to be defined\b|\bTokenizer must define `pad_token_id`|\bPad_token_id must be set in the configuration of the model\b|\bUnsloth: Could not find a valid pad token\b|\bthe tokenizer (?:is not configured with a padding token|you are using \(\w{1,60}\) does not have one)|Cannot handle batch sizes > 1 if no padding token is (?:defined|> 1)|Error: [^\n]{0,80}[Tt]okenizer (?:must have an?|has no|(?:does not|doesn't) have an?) (?:`?pad_token`?|pad(?:ding)? token)\b",
         sample="ValueError: Asking to pad but the tokenizer does not have a padding token. Please select a token to use as `pad_token`",
         explain="sequences of several lengths form one batch, and the model's tokenizer has no padding token",
         remedy="Use a model with a padding token, such as its instruct version. Otherwise set `pad_token` in tokenizer_config.json to a token that ends no turn, or `tokenizer.pad_token = tokenizer.eos_token` where the loss mask does not come from the padding.",
         versions="transformers, trl",
+    ),
+    Signature(
+        pattern=r"\bThe specified `(?P<which>eos|pad)_token` \('(?P<token>[^'\n]{1,60})'\) is not found in the vocabulary\b",
+        sample="ValueError: The specified `eos_token` ('<EOS_TOKEN>') is not found in the vocabulary of the given `processing_class` (Qwen2TokenizerFast).",
+        explain="the trainer is to use `{token}` as its {which} token, which the model's tokenizer does not have",
+        remedy="Set `{which}_token` of the trainer's configuration to a token of this tokenizer, such as `tokenizer.{which}_token`, or leave it out. `<EOS_TOKEN>` comes from a trainer that unsloth patched: import unsloth before trl, and update both.",
+        versions="trl, unsloth",
     ),
 )
 

@@ -33,13 +33,13 @@ from skyrl_train.config.models import model_type
 
 SIGNATURES = (
     Signature(
-        pattern=r"jinja2\.exceptions\.TemplateError: (?P<why>.{1,200})|\bSystem role not supported\b",
+        pattern=r"(?:jinja2\.exceptions\.TemplateError|mistral_common\.exceptions\.Invalid\w{1,40}): (?P<why>.{1,200})|\bfailed to render chat messages with this (?:tokenizer|processor) chat_template\b|\bSystem role not supported\b",
         sample="jinja2.exceptions.TemplateError: Conversation roles must alternate user/assistant/user/assistant/...",
         explain="the model's chat template refuses the messages of a rollout",
         versions="transformers, vllm",
     ),
     Signature(
-        pattern=r"\bdoes not have a chat template\b|\bNo chat template is set for this processor\b|\bhas multiple chat templates with no default specified\b|tokenizer\.chat_template is not set and no template argument was passed|default chat template is no longer allowed, so you must provide",
+        pattern=r"\bdoes not have a chat template\b|\btokenizer's chat_template is null\b|\bhas no chat_template set in its tokenizer_config\.json|\bhas no (?:(?:tokenizer|processor) )?chat[_ ]template(?:, so vision|\. )|\bChat mode requires a chat template\b|\bNo chat template is set for this processor\b|\bhas multiple chat templates with no default specified\b|tokenizer\.chat_template is not set and no template argument was passed|default chat template is no longer allowed, so you must provide",
         sample="ValueError: Cannot use chat template functions because tokenizer.chat_template is not set and no template argument was passed!",
         explain="the model's tokenizer has no chat template",
         remedy="Use the instruct model, or put a `chat_template.jinja` next to its tokenizer.",
