@@ -57,6 +57,13 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\bTarget modules (?P<names>[^\n]{1,300}?) not found in the base model\b",
+        sample="ValueError: Target modules {'own_proj'} not found in the base model. Please check the target modules and try again.",
+        explain="the model has no layers with the names {names}, which the adapter's `target_modules` lists",
+        remedy='Use the names of this model (`print(model)` shows them, such as `q_proj`), or `target_modules="all-linear"`.',
+        versions="peft",
+    ),
+    Signature(
         pattern=r"Missing mandatory value: (?P<key>[\w.\[\]]{1,200})",
         sample="omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.train_files",
         explain="`{key}` is required and not set",
@@ -164,7 +171,7 @@ SIGNATURES = (
         versions="accelerate",
     ),
     Signature(
-        pattern=rf"{HYDRA_REFUSES}|^\W{{2,4}}{CLICK_REFUSES}|^(?:[\w./-]{{1,100}}: )?(?:E|e)rror: {CLICK_REFUSES}",
+        pattern=rf"{HYDRA_REFUSES}|^\W{{2,8}}{CLICK_REFUSES}|^(?:[\w./-]{{1,100}}: )?(?:E|e)rror: {CLICK_REFUSES}",
         sample="Could not append to config. An item is already at 'trainer.logger'.",
         explain="the program refused an argument or an override of its command line",
         remedy="`+key=…` adds a key that is not there, `++key=…` adds or changes it, `key=…` only changes it. Compare the name with `--help` of the installed version.",

@@ -78,7 +78,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bDataFilesNotFoundError: |\bFileNotFoundError: Couldn't find (?:any data file|a dataset script) at |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub",
+        pattern=r"\bDataFilesNotFoundError: |\bFileNotFoundError: Couldn't find (?:any data file|a dataset script) at |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub|\b[Pp]rompt dataset path '[^'\n]{1,300}' does not exist|\bThe dataset could not be loaded\. This could be due to a misconfigured dataset path|\bCannot open \S{1,300}dataset_info\.json due to\b|\bRequested split '[^'\n]{1,60}' not found in DatasetDict",
         sample="datasets.exceptions.DataFilesNotFoundError: No (supported) data files found in /data/gsm8k",
         explain="the data set has no data files at this path or name",
         remedy=COMPARE,

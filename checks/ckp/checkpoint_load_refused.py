@@ -71,6 +71,7 @@ SIGNATURES = (
         sample="RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
         explain="a file of the checkpoint is damaged or incomplete: it was not written to its end, or copied or downloaded in part",
         remedy="Resume from the checkpoint before it, or copy or download the file again. If the run wrote it: was it ended while it saved, or was the disk full?",
+        unless_above=r"multiprocessing/spawn\.py",  # a process that starts, whose parent ended
         versions="torch",
         refines=("ENV010",),
     ),

@@ -46,7 +46,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\b(?:NotImplemented|Import|Runtime|Value)Error: (?:[\w ]{1,60} requires Flash Attention enabled models|Flash Attention (?:V\d )?is not installed)\b",
+        pattern=r"\b(?:NotImplemented|Import|Runtime|Value)Error: (?:[\w ]{1,60} requires Flash Attention enabled models|Flash ?Attention[- ]?(?:V?\d )?is not (?:installed|available))\b",
         sample="NotImplementedError: Sharded Llama requires Flash Attention enabled models.",
         explain="the model server runs this model only with FlashAttention, which did not load: its package is missing, or does not support this GPU",
         remedy="A warning above this line (`Could not import Flash Attention enabled models`) has the reason. Use the official image of the server, or install flash-attn for this torch. On a GPU older than Turing or Ampere use another model server.",

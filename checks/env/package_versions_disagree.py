@@ -70,7 +70,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:Import|Value|Runtime|Assertion|NotImplemented|Environment)Error: (?P<why>[^\n]{{0,160}}(?:\b(?:requires?|needs?|needed|required)\b[^\n]{{0,30}}[ `](?:{_NEEDED})`?(?: version)? ?(?:>=|==|>|<) ?\d|\b(?:{_NEEDED})`?(?: \w{{1,8}})? version must be (?:>=|==|>|<|at least) ?\d|\bonly available in PyTorch \d|\brequires tensordict version \d|\bversion of `bitsandbytes` that is not compatible with)[^\n]{{0,160}})",
+        pattern=rf"^(?:\W{{0,8}}|\[?[\w ]{{1,20}}\]?:? )(?:\w{{1,40}}\.){{0,6}}(?:Import|Value|Runtime|Assertion|NotImplemented|Environment)Error: (?P<why>[^\n]{{0,160}}(?:\b(?:requires?|needs?|needed|required)\b[^\n]{{0,30}}[ `](?:{_NEEDED})`?(?: version)? ?(?:>=|==|>|<) ?\d|\b(?:{_NEEDED})`?(?: \w{{1,8}})? version must be (?:>=|==|>|<|at least) ?\d|\b(?:{_NEEDED}) version of \S{{1,40}} does not support\b|\brequires? (?:{_NEEDED}) version \d[\w.]{{0,20}} or (?:higher|later|newer)|\bonly available in PyTorch \d|\brequires tensordict version \d|\bversion of `bitsandbytes` that is not compatible with)[^\n]{{0,160}})",
         sample="ImportError: DeepSpeed version must be >= 0.14.0 to use MOE support. Please update DeepSpeed.",
         explain="the installed version of a package is older than this code needs: {why}",
         remedy="`pip show PACKAGE` shows the installed version. Install one in the range that the message names with the interpreter that the traceback shows, or turn the setting off that needs it.",
@@ -78,6 +78,13 @@ SIGNATURES = (
         unless=r"\brequires `?(?:accelerate|bitsandbytes|peft|trl|vllm)\b[^\n]{0,60}\bPlease (?:run|install)\b|\bnot (?:installed|found)\b",  # ENV022
         refines=("CFG030", "ENV022"),
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b(?:Contextual)?VersionConflict: \((?P<found>[\w.-]{1,60} [\w.+]{1,30}) \([^)\n]{0,200}\), Requirement\.parse\('(?P<needs>[^'\n]{1,120})'\)",
+        sample="pkg_resources.ContextualVersionConflict: (numpy 2.2.0 (/venv/lib/python3.12/site-packages), Requirement.parse('numpy<2'), {'own'})",
+        explain="{found} is installed, and a package needs {needs}",
+        remedy="The last part of the line names the package that needs it. Install a version that fits all (`python -m pip install '{needs}'`); `pip check` names other packages that disagree.",
+        versions="setuptools",
     ),
     Signature(
         pattern=r"\bTypeError[:(] ?['\"]?(?P<name>\w{0,60}Trainer)\.__init__\(\) got an unexpected keyword argument '(?P<key>\w{1,80})'",

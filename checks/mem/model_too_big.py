@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="torch",
     ),
     Signature(
-        pattern=rf"cudaErrorMemoryAllocation|cuda runtime error \(2\) : out of memory|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory|\bCuda Runtime \(out of memory\)|\bCUDA runtime error in [^\n]{{1,200}}: out of memory|\bError Code 2: OutOfMemory\b|\binsufficient GPU memory\b|\b(?:Your|[Tt]he) GPU ran out of memory\b|\bSome modules are dispatched on the CPU or the disk\. Make sure you have enough GPU RAM|\b[Ff]ailed to allocate CUDA\d{{1,3}} buffer\b",
+        pattern=rf"cudaErrorMemoryAllocation|cuda runtime error \(2\) : out of memory|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory|\bCuda Runtime \(out of memory\)|\bCUDA runtime error in [^\n]{{1,200}}: out of memory|\bError Code 2: OutOfMemory\b|\binsufficient GPU memory\b|\b(?:Your|[Tt]he) GPU ran out of memory\b|\bSome modules are dispatched on the CPU or the disk\. Make sure you have enough GPU RAM|\b(?:[Ff]ailed|unable) to allocate CUDA\d{{1,3}} buffer\b",
         sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         explain=CAUSE,
         remedy=SMALLER,

@@ -45,6 +45,13 @@ SIGNATURES = (
         versions="deepspeed, fairseq",
     ),
     Signature(
+        pattern=r"\bfound (?:NaN|Inf) in local (?:forward loss|grad norm)\b|\b(?:Value|Runtime|Assertion)Error: [^\n]{0,60}\b(?:log_?probs?|\w{0,10}logp|logits|advantages?|rewards?|loss(?:es)?) contains? (?:NaN|nan|Inf|inf)\b",
+        sample="AssertionError: Rank 3: found NaN in local forward loss calculation. Device: 3, node: gpu07",
+        explain="the loss, a gradient or the log-probabilities of a batch are NaN or infinite, and the program stopped there",
+        remedy=LOWER,
+        versions="Megatron, AReaL, NeMo-RL",
+    ),
+    Signature(
         pattern=r"\{'(?:loss|train_loss|eval_loss)': '?nan\b|\{'loss': '?0(?:\.0)?'?, 'grad_norm': '?nan\b",
         sample="{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.1}",
         explain="the loss or the gradient is NaN from this line on, so the run trains nothing",
