@@ -57,6 +57,13 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"Error: (?P<why>Invalid value '[^'\n]{1,80}' (?:for|in) VLLM_\w{1,60}\. Valid options[^\n]{0,200}|VLLM_PORT '[^'\n]{1,100}' (?:must be a valid integer|appears to be a URI)[^\n]{0,100}|No model specified! Please specify model[^\n]{0,100})",
+        sample="ValueError: Invalid value 'OWN' for VLLM_OWN_BACKEND. Valid options: ['A', 'B'].",
+        explain="vLLM refuses a variable or an argument: {why}",
+        remedy="Correct or unset what the line names. `VLLM_PORT` as a URI comes from a Kubernetes service with the name `vllm`: rename the service.",
+        versions="vllm",
+    ),
+    Signature(
         pattern=r"\bTarget modules (?P<names>[^\n]{1,300}?) not found in the base model\b",
         sample="ValueError: Target modules {'own_proj'} not found in the base model. Please check the target modules and try again.",
         explain="the model has no layers with the names {names}, which the adapter's `target_modules` lists",

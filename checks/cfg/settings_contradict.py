@@ -110,6 +110,14 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
+        pattern=r"\bGot lora_request [^\n]{1,300} but LoRA is not enabled\b",
+        sample="ValueError: Got lora_request LoRARequest(lora_name='own', lora_int_id=1) but LoRA is not enabled!",
+        explain="a request names an adapter, and vLLM was started without LoRA",
+        remedy="Start vLLM with `--enable-lora` (a trainer: its LoRA setting of the rollout), or send no adapter.",
+        keys=("model.lora_rank",),
+        versions="vllm",
+    ),
+    Signature(
         pattern=r"\bn must be 1 when using greedy sampling, got (?P<value>\d{1,6})",
         sample="ValueError: n must be 1 when using greedy sampling, got 4.",
         explain="{value} answers of one prompt are asked for at temperature 0, where all are equal",

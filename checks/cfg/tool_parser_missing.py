@@ -55,7 +55,7 @@ SIGNATURES = (
         versions="vllm, verl",
     ),
     Signature(
-        pattern=r"[Tt]ool (?:call )?(?:parser|helper):? ?'[\w-]{1,60}' (?:is )?not found|is not found in tool_parsers|\b[Tt]ool parser could not locate tool call\b",
+        pattern=r"[Tt]ool (?:call )?(?:parser|helper):? ?'[\w-]{1,60}' (?:is )?not found|is not found in tool_parsers|\b[Tt]ool [Pp]arser could not locate (?:the )?tool calls?\b|\b\w{1,20} XML parser: tokenizer did not include\b",
         sample="KeyError: \"tool helper: 'nope' is not found in tool_parsers!\"",
         explain="the installed vLLM has no tool parser of this name",
         remedy=LIST,

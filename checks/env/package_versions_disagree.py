@@ -80,7 +80,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\b(?:Contextual)?VersionConflict: \((?P<found>[\w.-]{1,60} [\w.+]{1,30}) \([^)\n]{0,200}\), Requirement\.parse\('(?P<needs>[^'\n]{1,120})'\)",
+        pattern=r"\b(?:Contextual)?VersionConflict: \((?P<found>[\w.-]{1,60} [\w+.]{1,30}) \([^)\n]{0,200}\), Requirement\.parse\('(?P<needs>[^'\n]{1,120})'\)",
         sample="pkg_resources.ContextualVersionConflict: (numpy 2.2.0 (/venv/lib/python3.12/site-packages), Requirement.parse('numpy<2'), {'own'})",
         explain="{found} is installed, and a package needs {needs}",
         remedy="The last part of the line names the package that needs it. Install a version that fits all (`python -m pip install '{needs}'`); `pip check` names other packages that disagree.",
