@@ -25,6 +25,7 @@ TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|LLM|A
 """Names of classes that take the settings of a run."""
 HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
 CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized (?:or misplaced )?options?: |Required options? |Parsing error\b|Parser key |No action for )"
+REQUIRED = "`{key}` is required and not set"
 
 SIGNATURES = (
     Signature(
@@ -51,7 +52,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\b(?:Value|Key|Config|Attribute|Runtime|Assertion)\w{0,10}Error: [^\n]{0,40}\b[Kk]ey:? ['\"`]?(?P<key>[\w.-]{1,120})['\"`]? is (?:missing|required)\b",
         sample="ValueError: The key: own_offload is missing, causing the setup to fail.",
-        explain="`{key}` is required and not set",
+        explain=REQUIRED,
         remedy="Set `{key}` in the configuration that the program reads; the line of code above the error shows in which part. Missing only in your file: compare it with the example of this version.",
         versions="any",
         last_resort=True,
@@ -73,7 +74,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Missing mandatory value: (?P<key>[\w.\[\]]{1,200})",
         sample="omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.train_files",
-        explain="`{key}` is required and not set",
+        explain=REQUIRED,
         remedy="Set `{key}=…` on the command line or in the file.",
         versions="omegaconf",
     ),

@@ -126,9 +126,9 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"\bArgumentValidation\(\"(?P<why>[^\"\n]{5,200})\"\)|^Error: (?P<other>`\w{1,40}` must be (?:strictly )?(?:<|>|<=|>=|positive)[^\n]{0,150})",
+        pattern=r"(?:\bArgumentValidation\(\"|^Error: )(?P<why>`\w{1,40}` must be (?:strictly )?(?:<|>|positive)[^\"\n]{0,150})",
         sample='Error: ArgumentValidation("`max_input_tokens` must be < `max_total_tokens`")',
-        explain="the model server refuses its arguments: {why}{other}",
+        explain="the model server refuses its arguments: {why}",
         remedy="Change one of the arguments that the message names: the input tokens are less than the total, and a prefill batch holds at least one input.",
         versions="TGI",
     ),

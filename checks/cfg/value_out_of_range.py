@@ -63,9 +63,9 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"\bValueError: (?:Invalid (?P<key>learning rate|epsilon value|weight_decay value|momentum value|beta parameter at index \d): |(?P<other>dropout probability) has to be between 0 and 1, but got |`(?P<rank>r)` should be a positive integer value but the value passed is )(?P<value>\S{1,30})",
+        pattern=r"\bValueError: (?P<what>(?:Invalid (?:learning rate|epsilon value|weight_decay value|momentum value|beta parameter at index \d):|dropout probability has to be between 0 and 1, but got|`r` should be a positive integer value but the value passed is) \S{1,30})",
         sample="ValueError: Invalid learning rate: -0.001",
-        explain="a value of the training is outside its range: {key}{other}{rank} is {value}",
+        explain="a value of the training is outside its range: {what}",
         remedy="Change the value in the configuration. A number such as `1e-5` in a YAML file needs a point (`1.0e-5`), or it is read as text.",
         versions="torch, peft",
     ),

@@ -55,7 +55,7 @@ SIGNATURES = (
         pattern=r"\{'(?:loss|train_loss|eval_loss)': '?nan\b|\{'loss': '?0(?:\.0)?'?, 'grad_norm': '?nan\b",
         sample="{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.1}",
         explain="the loss or the gradient is NaN from this line on, so the run trains nothing",
-        remedy=f"{LOWER} Only `eval_loss`: compare the evaluation data, for example rows whose labels are all masked.",
+        remedy=f"{LOWER} Only `eval_loss`: compare the evaluation data, for example rows with all labels masked.",
         versions="transformers, trl, ms-swift, LLaMA-Factory",
         fatal=False,
     ),

@@ -63,7 +63,7 @@ def test_advice_is_no_topic() -> None:
         "ERROR sandbox: command timed out after 300 s: make build",
         "PermissionError: cannot write to /root/.cache/huggingface",
         "ERROR judge: You exceeded your current quota of tokens",
-        "ValueError: sequence parallel size 4 does not divide the number of heads 14",
+        "ValueError: a ring of 4 does not divide the number of heads 14",
         "ERROR ModelRegistry: the model was registered twice",
         "RuntimeError: the reward model's server is overloaded",
         "ERROR client version 1.2 of ray does not match the server version",
