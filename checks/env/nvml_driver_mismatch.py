@@ -56,7 +56,7 @@ SIGNATURES = (
         refines=("GPU002",),
     ),
     Signature(
-        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b|\bNCCL WARN CUDA Driver version found is \d{4,6}\. Minimum requirement",
+        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for (?:the )?CUDA runtime version\b|\bcudaErrorInsufficientDriver\b|\bAPI call is not supported in the installed CUDA driver\b|\bcudaErrorCallRequiresNewerDriver\b|\bNCCL WARN CUDA Driver version found is \d{4,6}\. Minimum requirement",
         sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
         explain=TOO_OLD,
         remedy=NEWER,
@@ -82,5 +82,14 @@ SIGNATURES = (
         versions="torch",
         refines=("GPU002",),
         steps=False,
+    ),
+    Signature(
+        pattern=r"\bThis container was built for NVIDIA Driver Release (?P<needed>[\d.]{3,12}) or later, but\b",
+        sample="ERROR: This container was built for NVIDIA Driver Release 550.54 or later, but version 525.105.17 was detected and compatibility mode is UNAVAILABLE.",
+        explain="the container image needs driver {needed} or newer, and the node's driver is older",
+        remedy=NEWER,
+        versions="ngc images",
+        last_resort=True,
+        passing=True,
     ),
 )

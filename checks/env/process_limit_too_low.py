@@ -70,7 +70,7 @@ SIGNATURES = (
         versions="python",
     ),
     Signature(
-        pattern=r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough|\bOMP: (?:Error #34: |System error #11: )|\bThreadPoolBuildError\b|\bunable to create native thread\b|\bmay need to increase max user processes\b",
+        pattern=r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?(?:Resource temporarily|No child processes)|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough|\bOMP: (?:Error #34: |System error #11: )|\bThreadPoolBuildError\b|\bunable to create native thread\b|\bmay need to increase max user processes\b",
         sample="OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
         explain=CAUSE,
         remedy=RAISE,
@@ -78,14 +78,14 @@ SIGNATURES = (
         unless=r"Operation not permitted",  # a container's system call filter, not a limit
     ),
     Signature(
-        pattern=r"\[Errno 24\] \S|[Tt]oo many open files|\bEMFILE\b|\bfile-max limit \d{1,20} reached",
+        pattern=r"\[Errno 24\] \S|[Tt]oo many open files|\breceived 0 items of ancdata\b|\bEMFILE\b|\bfile-max limit \d{1,20} reached",
         sample="OSError: [Errno 24] Too many open files: '/tmp/ray/session_latest/sockets/plasma_store'",
         explain="the process has as many open files and sockets as its limit allows (`ulimit -n`)",
         remedy=FILES,
         versions="python",
     ),
     Signature(
-        pattern=r"\[Errno 11\] Resource temporarily unavailable",
+        pattern=r"\[Errno 11\] Resource temporarily unavailable|\bRuntimeError: Resource temporarily unavailable$",
         sample="BlockingIOError: [Errno 11] Resource temporarily unavailable",
         explain=NO_THREAD,
         remedy=RAISE,

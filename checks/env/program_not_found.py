@@ -27,6 +27,9 @@ TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME
 
 ACTIVATE = "Activate the environment in the job script before this line (`source PATH/bin/activate`, `conda activate NAME`, `module load …`), and look there with `command -v accelerate torchrun python`. Missing there too: install it in that environment. Earlier errors of the same script (a failed `pip install`, `cd` or activation) are mostly the reason."
 LAUNCHER = r"(?P<program>accelerate|deepspeed|torchrun)"
+OTHERS = r"(?:conda|mamba|micromamba|module|ml|pip3?|uvx?|poetry|pixi|git|git-lfs|make|cmake|ninja|nvcc|nvidia-smi|numactl|srun|sbatch|scontrol|sinfo|squeue|mpirun|mpiexec|tmux|pdsh|kubectl|helm|wandb|hf|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|jq|rsync|ffmpeg|java)"
+SHELL = "a program that the script starts is not installed on this node, or its environment or module is not loaded"
+LOAD = "Look with `command -v PROGRAM` in the job itself: load its module (`module load …`), activate its environment, or install it there. `module` and `conda` are shell functions: begin the script with `#!/bin/bash -l`, or source their set-up file first."
 
 SIGNATURES = (
     Signature(
@@ -80,7 +83,7 @@ SIGNATURES = (
         versions="bash, dash, zsh",
     ),
     Signature(
-        pattern=r"(?:^|[\s:])(?:python3?(?:\.\d{1,2})?|uv|vllm|sglang|ray): (?:command )?not found\s*$",
+        pattern=r"(?:^|[\s:])(?:python3?(?:\.\d{1,2})?|uv|vllm|sglang|ray): (?:command )?not found\s*$|\b(?:zsh|fish): (?:command not found|Unknown command): (?:python3?|uv|vllm|sglang|ray)\s*$|\b(?:env|nohup|time|timeout|exec|srun|sudo): (?:failed to run command )?[^\w\s/]{0,3}(?:python3?(?:\.\d{1,2})?|uv|vllm|sglang|ray)[^\w\s/]{0,3}: [^\n]{0,40}(?:No such file or directory|not found)",
         sample="/var/spool/slurmd/job4711/slurm_script: line 9: python: command not found",
         explain="a program of the environment is not installed on this node, or its environment is not active",
         remedy=ACTIVATE,
@@ -89,11 +92,80 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root",
+        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root|\bnvcc was not found\. {1,2}Are you sure your environment has nvcc available|\bname 'bare_metal_version' is not defined|\b\w{1,40}Error: (?:Could not find CUDA installation|CUDA_HOME is not set)",
         sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
         explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
         remedy=TOOLKIT,
         versions="deepspeed, torch",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bslurm_script: line \d{1,6}: (?P<program>(?!docker|apptainer|singularity|enroot|buildah|skopeo|podman|accelerate|deepspeed|torchrun|python3?:|uv:|vllm:|sglang:|ray:)[\w+.-]{2,60}): command not found\s*$",
+        sample="/var/spool/slurmd/job4711/slurm_script: line 8: mpirun: command not found",
+        explain="the job's script starts {program}, which is not installed on this node, or whose environment or module is not loaded",
+        remedy=LOAD,
+        versions="bash",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"(?:^|[\s:]){OTHERS}: (?:command )?not found\s*$|\bzsh: command not found: {OTHERS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{OTHERS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\bFileNotFoundError: [^\n]{{0,40}}No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'",
+        unless=r"\bslurm_script: line",
+        sample="train.sh: line 12: conda: command not found",
+        explain=SHELL,
+        remedy=LOAD,
+        versions="bash, dash, zsh, python",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bCould not find compiler set in environment variable CUDACXX|\bNo CMAKE_CUDA_COMPILER could be found|^ {1,8}Failed to find nvcc\.|\bCMAKE_CUDA_COMPILER not set, after EnableLanguage|\bCould NOT find CUDA(?:Toolkit|_toolkit)? \(missing: [^\n]{0,80}\bCUDA|\bCannot find CMake executable|\bunable to find a build program corresponding to",
+        sample="  Could not find compiler set in environment variable CUDACXX:",
+        explain="a package is built here, and CMake finds no CUDA compiler or no build program",
+        remedy=f"{TOOLKIT} `CUDACXX` must be unset or name that nvcc. CMake or Ninja missing: `pip install cmake ninja`.",
+        versions="cmake",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bThe following module\(s\) are unknown: (?P<module>[^\n]{1,120})|\bUnable to locate a modulefile for '(?P<file>[^'\n]{1,120})'",
+        sample='Lmod has detected the following error:  The following module(s) are unknown: "cuda/12.4"',
+        explain="a module that the job's script loads does not exist on this node",
+        remedy="`module spider NAME` lists its versions and what to load before it (Lmod), `module avail NAME` in Environment Modules. The nodes of a job may have other modules than the login node: look inside a job.",
+        versions="lmod, environment modules",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bEnvironmentNameNotFound: |\bEnvironmentLocationNotFound: |\bCould not find conda environment: |\bshell has not been properly configured to use 'conda activate'|\bCondaError: Run 'conda init' before 'conda activate'|: line \d{1,6}: \S{1,200}/(?:bin/activate|etc/profile\.d/conda\.sh|miniconda3?/\S{1,60}|anaconda3?/\S{1,60}): No such file or directory",
+        sample="EnvironmentNameNotFound: Could not find conda environment: verl",
+        explain="the environment of the run was not activated: it does not exist on this node, or conda is not set up in this shell",
+        remedy="`conda env list` inside the job names the environments. Write `source $(conda info --base)/etc/profile.d/conda.sh` before `conda activate NAME`, or start the environment's own interpreter (`PREFIX/bin/python`).",
+        versions="conda, venv",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\berror: Failed to spawn: `(?P<program>[^`\n]{1,200})`",
+        sample="error: Failed to spawn: `vllm`",
+        explain="uv run found no program {program} in the project's environment",
+        remedy="Add the package that brings it (`uv add NAME`, or `uv run --with NAME`), or name an extra that has it (`uv sync --extra NAME`).",
+        versions="uv",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bexec: \"(?P<program>(?!\S{0,160}(?:agent[-_]server|new[ug]idmap|slirp4netns|pasta|netavark|aardvark|fuse-overlayfs|podman|docker-credential|docker-init|conmon|mksquashfs|\bbash\b))[^\"\n]{1,160})\": executable file not found in \$PATH",
+        unless=r"\bFATAL: ",
+        sample='Error: OCI runtime exec failed: exec failed: unable to start container process: exec: "pytest": executable file not found in $PATH: unknown',
+        explain="the program {program} is not installed in the container or on the host that should start it",
+        remedy="Install it in the image, or name it with its full path in the container. `--gpus` and a program of the host (nvidia-smi, git): look in the image with `command -v`.",
+        versions="runc, crun, docker, go",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\b(?:mpirun|mpiexec|prterun) was unable to find the specified executable file",
+        sample="mpirun was unable to find the specified executable file, and therefore did not launch the job.",
+        explain="mpirun found no such program on the nodes of the job",
+        remedy="Name the program with a full path that each node can read, and pass the environment on (`mpirun -x PATH -x LD_LIBRARY_PATH`).",
+        versions="open mpi",
     ),
 )

@@ -84,14 +84,14 @@ SIGNATURES = (
         versions="torch inductor",
     ),
     Signature(
-        pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file",
+        pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|\bNo CMAKE_C(?:XX)?_COMPILER could be found|\blinker `cc` not found",
         sample="error: command 'gcc' failed: No such file or directory",
         explain="a package is built from source here, and the build found no C compiler",
         remedy="Install the package before the job, on a node with a compiler (`module load gcc`), or as a wheel: `pip install --only-binary :all: NAME`.",
         versions="setuptools",
     ),
     Signature(
-        pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|cannot execute .{1,3}cc1(?:plus)?\b",
+        pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|cannot execute .{1,3}cc1(?:plus)?\b|\berror trying to exec '(?:/\S{1,100}/)?(?:cc1(?:plus)?|as|ld)'",
         sample="FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
         explain="Triton or torch.compile found no C compiler in the worker's environment",
         remedy=COMPILER,

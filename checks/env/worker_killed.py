@@ -40,4 +40,22 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\bWorker exit type: SYSTEM_ERROR\b|\b(?:The worker died unexpectedly while executing this task|The task's local raylet died)\b|\bbecause its worker process has died\b",
+        sample="ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task. Check python-core-worker-*.log files for more information.",
+        explain="a Ray worker ended without an exception: most often the host's out-of-memory killer or a crash, sometimes a kill from outside",
+        remedy=LOOK,
+        versions="ray",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
+        pattern=r"\bRaylet is terminated\. Termination is unexpected\b|\bThe actor (?:is dead|died) because its node has died\b|\bTask failed due to the node (?P<node>\S{0,80} ?)dying\b",
+        sample="Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL by the user or system OOM killer, (2) Invalid memory access from Raylet causing SIGSEGV or SIGBUS, (3) Other termination signals.",
+        explain="the Ray processes of a node ended: they were killed (most often out of memory), the node restarted, or the network to it failed",
+        remedy="On that node: `dmesg -T | grep -i -E 'killed process|oom'`, `uptime`, and `raylet.out` and `gcs_server.out` in `/tmp/ray/session_latest/logs/`. {slurm:`sacct -j JOB -o JobID,State,NodeList,MaxRSS` shows NODE_FAIL or OUT_OF_MEMORY.|}",
+        versions="ray",
+        last_resort=True,
+        passing=True,
+    ),
 )

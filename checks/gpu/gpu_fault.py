@@ -113,11 +113,27 @@ SIGNATURES = (
         versions="cuda",
     ),
     Signature(
-        pattern=r"\b(?:GPU has )?fallen off the bus\b|\bGPU is lost\b|\bNVMLError_GpuIsLost\b|Unable to determine the device handle for (?:gpu|GPU) ?[\w:. ]{4,24}: Unknown Error|\bNVRM: [^\n]{0,60}\b(?:RmInitAdapter|rm_init_adapter) failed",
+        pattern=r"\b(?:GPU has )?fallen off the bus\b|\bGPU is lost\b|\bNVMLError_GpuIsLost\b|Unable to determine the device handle for (?:gpu|GPU) ?[\w:. ]{4,24}: Unknown Error|\bNVRM: [^\n]{0,60}\b(?:(?:RmInitAdapter|rm_init_adapter) failed|RmInitAdapter: Cannot initialize)",
         sample="Unable to determine the device handle for GPU0000:4F:00.0: Unknown Error",
         explain="the driver cannot reach a GPU any more: hardware, power or heat, not your configuration",
         remedy=EXCLUDE,
         versions="nvidia driver, nvidia-smi",
         unless=r"\bXid \(",
+    ),
+    Signature(
+        pattern=r"\bdetected NVSwitch fatal error (?P<sxid>\d{1,5})\b",
+        sample="nv-fabricmanager: detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:05:00.0 physical id 9 port 38",
+        explain="an NVSwitch reports a fatal error (SXid {sxid}): the node's GPUs cannot reach each other over it",
+        remedy=EXCLUDE,
+        versions="nvidia fabric manager",
+    ),
+    Signature(
+        pattern=r"\bnvidia (?P<gpu>[\da-f]{4}:[\da-f]{2}:[\da-f]{2}\.\d): (?:AER: can't recover|PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Fatal\))",
+        sample="nvidia 0000:3b:00.0: AER: can't recover (no error_detected callback)",
+        explain="GPU {gpu} lost its PCIe link: hardware, power or heat, not your configuration",
+        remedy=EXCLUDE,
+        versions="linux",
+        last_resort=True,
+        passing=True,
     ),
 )

@@ -40,6 +40,8 @@ OTHER = r"Process (?P<pid>\d{1,8}) has (?P<held>\d{2,3}\.\d\d GiB) memory in use
 LITTLE = r"(?:\d\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes))"
 """Less than 10 GiB: the other process, with 10 GiB or more, holds more than this one."""
 OF_TOTAL = r"total capacity of (?P<total>\d{2,3}\.\d\d GiB) of which "
+FEW_OF_MANY = r"{total}\.[0-9]{{2}} GiB total capacity; (?:{most}\.[0-9]{{2}} GiB|[0-9.]{{1,8}} (?:MiB|KiB|bytes)) already allocated; [^;\n]{{1,20}} free; (?:{most}\.[0-9]{{2}} GiB|[0-9.]{{1,8}} (?:MiB|KiB|bytes)) reserved"
+"""This process holds little of the GPU's memory, in torch before 2.1."""
 OURS = r"/(?:vllm|sglang|verl|skyrl_train|openrlhf|ray)/"
 """In the frames of a run whose own servers hold memory of the same GPU."""
 
@@ -66,7 +68,7 @@ SIGNATURES = (
         versions="torch >= 2.1",
     ),
     Signature(
-        pattern=r"\(GPU \d{1,3}; (?P<total>(?:[2-9]\d|\d{3})\.\d\d GiB) total capacity; (?:[0-5]\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes)) already allocated; (?P<free>[\d.]{1,8} (?:MiB|KiB|bytes)) free; (?:(?P<own>[0-5]\.\d\d GiB|[\d.]{1,8} (?:MiB|KiB|bytes)) reserved)",
+        pattern=rf"\(GPU \d{{1,3}}; (?={FEW_OF_MANY.format(total='(?:[2-9][0-9]|[0-9]{3})', most='[0-5]')}|{FEW_OF_MANY.format(total='(?:[4-9][0-9]|[0-9]{3})', most='1?[0-9]')})(?P<total>[\d.]{{5,7}} GiB) total capacity; [\d.]{{1,8}} \w{{3,5}} already allocated; (?P<free>[\d.]{{1,8}} (?:MiB|KiB|bytes)) free; (?P<own>[\d.]{{1,8}} \w{{3,5}}) reserved",
         sample="RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 23.69 GiB total capacity; 1.86 GiB already allocated; 14.94 MiB free; 1.90 GiB reserved in total by PyTorch)",
         explain="other processes hold most of the {total} of this GPU: this one has {own}, and {free} is free",
         remedy=HELD_REMEDY,

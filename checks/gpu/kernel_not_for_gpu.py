@@ -59,7 +59,7 @@ SIGNATURES = (
         versions="vllm, flash-attn, flashinfer",
     ),
     Signature(
-        pattern=r"provided PTX was compiled with an unsupported toolchain|\bcudaErrorUnsupportedPtxVersion\b",
+        pattern=r"provided PTX was compiled with an unsupported toolchain|\bcudaErrorUnsupportedPtxVersion\b|\bCUDA_ERROR_UNSUPPORTED_PTX_VERSION\b",
         sample="RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.",
         explain="the GPU driver is older than the CUDA version that this package was built with",
         remedy="Install the package's build for the CUDA version that `nvidia-smi` prints, or ask for a newer driver.",
@@ -107,5 +107,19 @@ SIGNATURES = (
         unless=r"\bCannot use FA version\b",
         remedy="Compare `nvidia-smi --query-gpu=name,compute_cap --format=csv` with the generation that the line names: request such a GPU, or choose another backend or format.",
         versions="torch, triton, flash-attn, sglang",
+    ),
+    Signature(
+        pattern=r"\bout of resource: (?P<what>shared memory|tensor memory|registers|threads), Required: (?P<needed>\d{1,12}), Hardware limit: (?P<limit>\d{1,12})",
+        sample="triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
+        explain="a Triton kernel needs {needed} of {what}, and this GPU has {limit}",
+        remedy="The kernel was tuned for a larger GPU. Choose another attention backend or kernel (the last frame of the traceback names the package), update that package, or use the GPU that it was made for.",
+        versions="triton",
+    ),
+    Signature(
+        pattern=r"\b[Cc]ompute capability (?P<needed>\d{1,2}\.\d) or higher (?:is )?required\b|\b\w{1,40}Error: [^\n]{0,120}\brequires? (?:a GPU with |GPUs with |CUDA )?compute capability (?:of )?(?:at least |>= ?)(?P<least>\d{1,2}\.\d)|\bnvcc fatal {0,5}: Value '(?P<arch>sm_\w{2,5}|compute_\w{2,5})' is not defined",
+        sample="AssertionError: Device compute capability 8.9 or higher required for FP8 execution.",
+        explain="a kernel or number format needs a newer GPU, or the CUDA compiler here does not know this GPU yet",
+        remedy="`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability. Lower than the line asks for: choose another number format or backend (fp8 needs 8.9), or request a newer GPU. nvcc does not know the GPU: install a newer CUDA toolkit, or leave it out of `TORCH_CUDA_ARCH_LIST`.",
+        versions="transformer-engine, nvcc",
     ),
 )

@@ -77,7 +77,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"CUDA error: invalid device ordinal",
+        pattern=r"CUDA error: invalid device ordinal|\bcuda runtime error \((?:10|101)\) : invalid device ordinal|\bdevice >= 0 && device < num_gpus INTERNAL ASSERT FAILED|\bAssertionError: Invalid device id$",
         sample="RuntimeError: CUDA error: invalid device ordinal",
         explain="a rank asked for a GPU index that this process does not see",
         remedy=f"{LOOK} Fewer GPUs than ranks on the node: request more, or lower the number of processes. In a Ray worker that sees one GPU: use index 0, not the rank.",
@@ -86,7 +86,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
+        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: |\bFAILED_PRECONDITION: No visible GPU devices\b|\bNo supported gpu backend found!|\bcuda runtime error \((?:38|100)\) : no CUDA-capable device",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
         remedy=REQUEST,
@@ -115,7 +115,7 @@ SIGNATURES = (
         versions="transformers, accelerate",
     ),
     Signature(
-        pattern=r"\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
+        pattern=r"\bFailed to initialize NVML: (?:Driver Not Loaded|Unknown Error|Insufficient Permissions|GPU access blocked)|\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
         sample="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
         explain="no GPU is visible here: the NVIDIA driver is not loaded on the node, or the job or container was given no GPU",
         remedy=NO_DRIVER,
@@ -130,6 +130,31 @@ SIGNATURES = (
         remedy="Start no more processes on a node than it has GPUs, and let each choose its own: `torch.cuda.set_device(int(os.environ['LOCAL_RANK']))`.",
         versions="nccl >= 2.28",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"Error: [^\n]{0,80}\b(?:require|requires|requested|expected|need|needs) (?P<planned>\d{1,4}) GPUs?\b[^\n]{0,40}\b(?:only|but|found)\b[^\n]{0,20}?(?P<found>\d{1,4})(?: GPUs?)?(?: (?:is|are|were))?(?: available| visible| found)?\b",
+        unless=r"\b(?:[Rr]ay|[Cc]luster|[Nn]odes?|[Pp]lacement|GiB|GB|[Mm]emory)\b",
+        sample="ValueError: require 2 GPUs, but only 1 GPUs available",
+        explain="the run uses {planned} GPUs on this node, and this process finds {found}",
+        remedy=f"{LOOK} Request as many GPUs as the run uses, or set its number of GPUs to those that are there.",
+        keys=("slurm.gpus_per_node",),
+        versions="any",
+    ),
+    Signature(
+        pattern=r"\bYou requested gpu: \[(?P<planned>[\d, ]{1,80})\]|\bplease set tensor_parallel_size \((?P<size>\d{1,4})\) to less than max local gpu count|\bNo slot '(?P<slot>\d{1,3})' specified on host '",
+        sample="lightning.fabric.utilities.exceptions.MisconfigurationException: You requested gpu: [0, 1, 2, 3]",
+        explain="the run uses more GPUs on this node than this process finds",
+        remedy=f"{LOOK} Request as many GPUs as the run uses, or name only those that are there (Lightning: `devices`; deepspeed: `--include`, `--num_gpus`; vLLM: `--tensor-parallel-size`).",
+        keys=("slurm.gpus_per_node",),
+        versions="lightning, vllm, deepspeed",
+        refines=("GPU004",),
+    ),
+    Signature(
+        pattern=r"\bAssertionError: Torch not compiled with CUDA enabled",
+        sample="AssertionError: Torch not compiled with CUDA enabled",
+        explain="the installed torch was built without CUDA, so it finds no GPU",
+        remedy="`python -c 'import torch; print(torch.__version__, torch.version.cuda)'` prints None: install torch with CUDA (`--index-url https://download.pytorch.org/whl/cu126`) in the environment that runs the job. A later `pip install` may have replaced it.",
+        versions="torch",
     ),
 )
 

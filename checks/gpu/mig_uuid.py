@@ -84,6 +84,14 @@ SIGNATURES = (
         explain="a UUID in CUDA_VISIBLE_DEVICES was used as a number",
         versions="ray, verl",
     ),
+    Signature(
+        pattern=r"\bnvidia-container-cli: device error: (?:unknown device id: (?P<id>[\w:-]{1,80})|(?P<device>[\w:-]{1,80}): (?:unknown device|not found|invalid))",
+        sample="nvidia-container-cli: device error: 4: unknown device: unknown",
+        explain="the container asks for a GPU or slice that this node does not have",
+        remedy="`nvidia-smi -L` lists the GPUs and slices of the node, with their numbers and UUIDs: `--gpus`, `NVIDIA_VISIBLE_DEVICES` or CUDA_VISIBLE_DEVICES must name these. After MIG was set up anew, the slices have other UUIDs.",
+        versions="libnvidia-container",
+        refines=("SLM010", "GPU001"),
+    ),
 )
 
 TOPIC = Signature(

@@ -133,6 +133,14 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\bThe (?:task|actor) is not schedulable: |\bspecified via NodeAffinitySchedulingStrategy doesn't exist any more or is infeasible\b",
+        sample="ray.exceptions.TaskUnschedulableError: The task is not schedulable: The node specified via NodeAffinitySchedulingStrategy doesn't exist any more or is infeasible, and soft=False was specified.",
+        explain="Ray has no such node any more, or the node has less than the task asks for",
+        remedy=REMEDY,
+        versions="ray",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

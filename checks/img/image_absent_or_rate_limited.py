@@ -119,6 +119,21 @@ SIGNATURES = (
         remedy="Build or copy the image to a file system that the node mounts (`apptainer pull IMAGE.sif docker://…` on a node with internet), and name that path.",
         versions="apptainer",
     ),
+    Signature(
+        pattern=r"\bfailed to resolve source metadata for (?P<image>[\w./:@-]{1,200}): ",
+        sample="ERROR: failed to solve: python:3.12: failed to resolve source metadata for docker.io/library/python:3.12: failed to authorize: failed to fetch anonymous token: unexpected status: 503 Service Unavailable",
+        explain="the registry did not provide the base image {image}: it is missing or private, or this machine does not reach the registry",
+        remedy="The end of the line has the reason. Not found or denied: correct the name in the Dockerfile, or log in. A proxy, a name or a time-out: `docker pull IMAGE` on the same machine shows whether it reaches the registry; Docker's proxy is in `/etc/systemd/system/docker.service.d` or in the settings of Docker Desktop.",
+        versions="buildkit",
+        refines=("IMG009",),
+    ),
+    Signature(
+        pattern=r"\bno matching manifest for (?P<platform>\w{2,12}/[\w/]{2,20}) in the manifest list entries",
+        sample="no matching manifest for linux/arm64/v8 in the manifest list entries",
+        explain="the image has no build for {platform}, the platform of this machine",
+        remedy="`docker manifest inspect IMAGE` lists its platforms. Use a machine of one of them, `--platform linux/amd64` (emulated and slow), or build the image here.",
+        versions="docker",
+    ),
 )
 
 TOPIC = Signature(

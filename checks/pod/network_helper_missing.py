@@ -66,6 +66,13 @@ SIGNATURES = (
         remedy="Use `podman --cgroup-manager=cgroupfs`, or set `cgroup_manager` to it under `[engine]` in `~/.config/containers/containers.conf`. `loginctl enable-linger` gives the user a session where the site allows it.",
         versions="crun",
     ),
+    Signature(
+        pattern=r"\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied",
+        sample="Error: OCI runtime error: crun: the requested cgroup controller `cpu` is not available",
+        explain="a limit was asked for, and the cgroup of this user may not set it",
+        remedy="Start the container without the limit (`--cpus`, `--memory`, `--pids-limit`; `podman --cgroup-manager=cgroupfs`), or an administrator hands the controllers to users: `Delegate=cpu cpuset io memory pids` in `/etc/systemd/system/user@.service.d/delegate.conf`.",
+        versions="crun",
+    ),
 )
 
 TOPIC = Signature(

@@ -93,6 +93,14 @@ SIGNATURES = (
         versions="podman",
         unless="failed to register layer",
     ),
+    Signature(
+        pattern=r"\bbwrap: (?P<why>(?:No permissions to create|Creating) a? ?new namespace\b[^\n]{0,60}|setting up uid map: Permission denied)|\bunshare: unshare failed: (?P<reason>Operation not permitted|No space left on device)",
+        sample="bwrap: No permissions to create a new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+        explain="this node or the container around it lets the user create no namespace, which the sandbox needs",
+        remedy="On a node, an administrator allows it: `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns` shows what forbids it. Inside a container, the outer one needs `--security-opt seccomp=unconfined` or `--privileged`.",
+        versions="bubblewrap, util-linux",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

@@ -34,7 +34,7 @@ SIGNATURES = (
         versions="python, skyrl-train",
     ),
     Signature(
-        pattern=r"(?:^|[\s:])podman: (?:command )?not found\s*$",
+        pattern=r"(?:^|[\s:])podman: (?:command )?not found\s*$|\bexec: \"podman\": executable file not found in \$PATH|\bzsh: command not found: podman\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{0,3}podman[^\w\s/]{0,3}: [^\n]{0,40}(?:No such file or directory|not found)",
         sample="/var/spool/slurmd/job4711/slurm_script: line 9: podman: command not found",
         explain=CAUSE,
         versions="bash, dash",

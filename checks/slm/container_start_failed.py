@@ -1,8 +1,8 @@
-"""pyxis or enroot did not start the job's container.
+"""pyxis, enroot, Apptainer or Docker did not start the job's container.
 
 ## What it does
-Finds the errors of Slurm's container plug-in pyxis and of enroot below it, and names the part that failed: the import of the
-image, a directory that cannot be written, a hook for the GPU, the command in the image.
+Finds the errors of Slurm's container plug-in pyxis and of enroot below it, of Apptainer, and of NVIDIA's container toolkit in
+any engine. Names the part that failed: the import of the image, a directory, a mount, a hook for the GPU, the command.
 
 ## Why it breaks training
 The task ends before the first line of the job's script. `srun` only reports exit code 1.
@@ -136,5 +136,61 @@ SIGNATURES = (
         remedy="The path of the message must exist on each node. `srun --container-image=ubuntu:22.04 hostname` on the same node shows whether any container starts there.",
         versions="enroot",
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bcould not select device driver \"\w{0,20}\" with capabilities: \[\[|\b(?:unknown or invalid runtime name|Unknown runtime specified):? nvidia\b|\bCommand not found: nvidia-container-cli\b",
+        sample='docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+        explain="the container engine of this node cannot pass GPUs on: NVIDIA's Container Toolkit is not installed, or not set up for it",
+        remedy="An administrator installs it: `nvidia-container-toolkit`, then `nvidia-ctk runtime configure --runtime=docker` and a restart of Docker. Podman and newer Docker: `nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml` and `--device nvidia.com/gpu=all`.",
+        versions="docker, enroot",
+        refines=("SLM010",),
+    ),
+    Signature(
+        pattern=r"\bunresolvable CDI devices? (?P<device>[\w./=:-]{1,120})",
+        sample="Error: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all",
+        explain="the container engine knows no device {device}: the node has no CDI specification, or an older one",
+        remedy="`nvidia-ctk cdi list` prints the devices that it knows. Write the specification anew after each change of the driver or of MIG: `nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml` (an administrator), and name one of its devices.",
+        versions="podman, docker, containerd",
+    ),
+    Signature(
+        pattern=r"\bnvidia-container-cli: (?P<what>(?:mount|ldcache|detection|container|permission|input|initialization) error: [^\n]{3,200})",
+        sample="nvidia-container-cli: ldcache error: open failed: /run/nvidia/driver/sbin/ldconfig.real: no such file or directory: unknown.",
+        explain="the container did not get its GPU: {what}",
+        remedy="Start a small image in the same way on the same node and on another one. Fails everywhere: the container toolkit is older than the driver or the kernel (cgroup v2 needs 1.8 or newer), or its configuration (`/etc/nvidia-container-runtime/config.toml`) does not fit; an administrator updates it. Rootless: `no-cgroups = true` there.",
+        versions="libnvidia-container",
+        unless=r"(?i:library version mismatch)",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bFATAL: {1,8}container creation failed: (?![^\n]{0,300}(?i:no space left|disk quota exceeded))(?P<what>[^\n]{3,300})",
+        sample="FATAL:   container creation failed: mount hook function failure: mount /scratch/tmp->/scratch/tmp error: while mounting /scratch/tmp: mount source /scratch/tmp doesn't exist",
+        explain="Apptainer could not create the container: {what}",
+        remedy="Each path of `--bind`, `APPTAINER_BIND` and `SINGULARITY_BIND` must exist on every node of the job (`srun ls -d PATH`). An image that cannot be mounted: build or copy it again (`apptainer inspect IMAGE.sif` reads it), or unpack it (`apptainer build --sandbox DIR IMAGE.sif`). `apptainer --debug` prints each mount.",
+        versions="apptainer, singularity",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bFATAL: {1,8}(?P<what>(?:while extracting /|while loading container|image format not recognized|[Ff]ailed to create container process|could not use GPU|mount [^\n]{1,200} error: can't mount image|[^\n]{0,60}\bno loop devices available|stat /\S{1,200}: no such file|exec /\S{1,200} failed)[^\n]{0,300})|\bERROR {0,2}: Failed to create user namespace: (?P<why>[^\n]{3,200})|\bwhile searching for mksquashfs\b",
+        sample="FATAL:   while loading container: unknown image format/type: /scratch/u/train.sif",
+        unless=r"(?i:no space left|disk quota exceeded|library version mismatch)",
+        explain="Apptainer could not start the container on this node",
+        remedy="The line has the reason. An image: build or copy it again (`apptainer inspect IMAGE.sif` reads it). A user namespace or loop device: this node does not allow it; use another node, or ask the administrators for `sysctl user.max_user_namespaces` above 0 or for Apptainer's setuid package. A program: `apptainer exec IMAGE ls PATH`.",
+        versions="apptainer, singularity",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\[ERROR\] No such file or directory: (?P<path>/\S{1,300}\.(?:sqsh|squashfs))",
+        sample="[ERROR] No such file or directory: /scratch/u/train.sqsh",
+        explain="this node does not have the image {path}",
+        remedy="Import or copy the image to a file system that each node of the job mounts, and name that path.",
+        versions="enroot",
+    ),
+    Signature(
+        pattern=r"\b(?:srun|sbatch|salloc): (?:error: )?(?:unrecognized|unknown) option '?--container-\w",
+        sample="srun: unrecognized option '--container-image=ubuntu:22.04'",
+        explain="this Slurm has no pyxis, so it does not know the options for containers",
+        remedy="Ask the administrators whether pyxis is installed (`srun --help | grep container`), or start the container yourself: `srun apptainer exec --nv IMAGE.sif …`, or `enroot start`.",
+        versions="slurm",
+        refines=("CFG030",),
     ),
 )

@@ -53,7 +53,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bRun time [\d:-]{4,16}, CANCELLED\b|\b(?:srun|salloc): (?:error: )?Job allocation (?P<job>\d{1,12}) has been revoked|\b(?:srun|salloc): (?:error: )?Job (?:\d{1,12} )?has been cancell?ed\b",
+        pattern=r"\bRun time [\d:-]{4,16}, CANCELLED\b|\bCANCELLED\+ {1,30}\d{1,3}:\d|\b(?:srun|salloc): (?:error: )?Job allocation (?P<job>\d{1,12}) has been revoked|\b(?:srun|salloc): (?:error: )?Job (?:\d{1,12} )?has been cancell?ed\b",
         sample="salloc: Job allocation 4711 has been revoked.",
         explain="Slurm ended the job's allocation: mostly scancel, by a person or a script",
         remedy=WHO,

@@ -33,4 +33,11 @@ SIGNATURES = (
         remedy=WITHOUT,
         versions="skyrl-train",
     ),
+    Signature(
+        pattern=r"\b(?:Task launch for StepId=\S{1,40} failed on node (?P<node>\S{1,80}?)|Application launch failed): (?:Communication connection failure|Socket timed out|Unable to contact|Connection (?:refused|timed out)|No route to host|Transport endpoint)",
+        sample="srun: error: Task launch for StepId=4711.0 failed on node gpu07: Communication connection failure",
+        explain="srun could not reach Slurm's daemon on a node of the job",
+        remedy=WITHOUT,
+        versions="slurm",
+    ),
 )

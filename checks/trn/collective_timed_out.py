@@ -32,7 +32,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\[Rank (?P<rank>\d{1,5})\] Watchdog caught collective operati(?:on timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\)(?: ran for (?P<ran>\d{1,12}) milliseconds)?)?|\b|$)",
+        pattern=r"\[(?:PG [^\]\n]{1,80} )?Rank (?P<rank>\d{1,5})\] {1,2}Watchdog caught collective operati(?:on timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\)(?: ran for (?P<ran>\d{1,12}) milliseconds)?)?|\b|$)",
         sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600013 milliseconds before timing out.",
         explain="rank {rank} waited {ran} ms (limit {limit} ms) for another rank in {op} number {seq}: that rank died, hangs or took another path",
         remedy=f"{FIND} Waited much longer than the limit: the processes were stopped, or a CUDA call hung; look at `dmesg` of the nodes (Xid){{slurm: and for a suspended job (`sacct -j JOB -o State`)|}}.",
@@ -78,6 +78,14 @@ SIGNATURES = (
         explain="a collective timed out: a rank died, hangs or took another path",
         remedy=FIND,
         versions="torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bDEADLINE_EXCEEDED: [^\n]{0,60}\b[Bb]arrier timed out\b|\bsuccessfully reached monitoredBarrier, but received errors\b|\bEI0002: [^\n]{0,80}\bNotify register times out|\bEI0006: [^\n]{0,80}\bGetting socket times out",
+        sample="jax.errors.JaxRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect::0.",
+        explain="not all ranks came to a collective in time: a rank died, hangs or took another path",
+        remedy="Look for the rank that failed or never came: its own log has the reason. If all run, each must reach the address of the first one, and slow starts (compilation, downloads) need a longer timeout (Ascend: `HCCL_EXEC_TIMEOUT`, `HCCL_CONNECT_TIMEOUT`).",
+        versions="jax, torch, cann",
         last_resort=True,
     ),
 )

@@ -136,4 +136,13 @@ SIGNATURES = (
         versions="lsf, pbs",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bexitcode  : -15\b|\bfailed \(exitcode: -15\) local_rank: |\bSignal 15 \(SIGTERM\) received by PID \d|\bdied with <Signals\.SIGTERM: 15>|\bterminated with signal SIGTERM\b|\bexits with return code = -15\b",
+        sample="E0302 09:14:37.123000 81200 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -15) local_rank: 0 (pid: 81234) of binary: /usr/bin/python",
+        explain="a process of the run was ended with SIGTERM, and no line has the reason: the scheduler, the platform or a person",
+        remedy=f"{FIND_SENDER}, {RESUME}",
+        versions="torchrun, deepspeed, python",
+        last_resort=True,
+        passing=True,
+    ),
 )
