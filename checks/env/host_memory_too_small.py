@@ -182,7 +182,7 @@ SIGNATURES = (
         versions="gcc, nvcc",
     ),
     Signature(
-        pattern=r"\bunable to (?:open|allocate|write to) (?:shared memory|file) [^\n]{0,120}\bNo space left on device \(28\)|\bkilled by signal: Bus error\b|\bUnexpected bus error encountered in worker\b",
+        pattern=r"\bunable to (?:open|allocate|write to) (?:shared memory|file) [^\n]{0,120}\bNo space left on device \(28\)|\[Errno 28\] No space left on device: '/(?:psm_|torch_|dev/shm/)|\bkilled by signal: Bus error\b|\bUnexpected bus error encountered in worker\b",
         sample="RuntimeError: DataLoader worker (pid 8123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.",
         explain="`/dev/shm`, through which the data loader's workers pass their batches, is full or too small",
         remedy="`df -h /dev/shm` shows its size. In a container give it more (`--shm-size=16g`, `--ipc=host`; Kubernetes: an `emptyDir` with `medium: Memory` at /dev/shm). Or use fewer data loader workers (`{key:data.loader_workers}`).",
@@ -204,6 +204,15 @@ SIGNATURES = (
         remedy="Request more host memory, or set the store's size by hand (`object_store_memory` of `ray.init`, `--object-store-memory` of `ray start`) below what the job has.",
         versions="ray",
         unless=r"\bWARN",
+    ),
+    Signature(
+        pattern=r"\bsrun: error: \S{1,80}: tasks? \S{1,40}: Exited with exit code 137\b|\bcommand terminated with exit code 137\b|\bProcess completed with exit code 137\b",
+        sample="srun: error: gpu07: task 0: Exited with exit code 137",
+        explain="the program was killed (exit status 137 is SIGKILL) and no line has the reason: by the kernel when the memory ran out, or from outside",
+        remedy=f"{ASK_SLURM}{MORE}",
+        versions="slurm, kubernetes, docker",
+        last_resort=True,
+        passing=True,
     ),
 )
 

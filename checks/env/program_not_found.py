@@ -92,7 +92,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root|\bnvcc was not found\. {1,2}Are you sure your environment has nvcc available|\bname 'bare_metal_version' is not defined|\b\w{1,40}Error: (?:Could not find CUDA installation|CUDA_HOME is not set)",
+        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root|\bnvcc was not found\. {1,2}Are you sure your environment has nvcc available|\bname 'bare_metal_version' is not defined|\berror: command '\S{0,100}nvcc' failed: No such file|\b\w{1,40}Error: (?:Could not find CUDA installation|CUDA_HOME is not set)",
         sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
         explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
         remedy=TOOLKIT,
@@ -102,7 +102,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bslurm_script: line \d{1,6}: (?P<program>(?!docker|apptainer|singularity|enroot|buildah|skopeo|podman|accelerate|deepspeed|torchrun|python3?:|uv:|vllm:|sglang:|ray:)[\w+.-]{2,60}): command not found\s*$",
         sample="/var/spool/slurmd/job4711/slurm_script: line 8: mpirun: command not found",
-        explain="the job's script starts {program}, which is not installed on this node, or whose environment or module is not loaded",
+        explain="the job's script starts {program}, which this shell does not find: it is not installed on this node, or its environment or module is not loaded",
         remedy=LOAD,
         versions="bash",
         last_resort=True,

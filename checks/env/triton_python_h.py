@@ -88,6 +88,7 @@ SIGNATURES = (
         sample="error: command 'gcc' failed: No such file or directory",
         explain="a package is built from source here, and the build found no C compiler",
         remedy="Install the package before the job, on a node with a compiler (`module load gcc`), or as a wheel: `pip install --only-binary :all: NAME`.",
+        unless=r"nvcc' failed",
         versions="setuptools",
     ),
     Signature(

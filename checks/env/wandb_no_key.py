@@ -57,7 +57,7 @@ SIGNATURES = (
         versions="wandb",
     ),
     Signature(
-        pattern=r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|permission denied \(<Response \[40[13]))|returned error 401.{0,200}user is not logged in|\bupsertBucket.{0,200}(?:not logged in|permission denied)",
+        pattern=r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|API key verification failed|permission denied \(<Response \[40[13]))|returned error 401.{0,200}user is not logged in|\b401 Client Error: Unauthorized for url: https://api\.wandb\.ai/|\bupsertBucket.{0,200}(?:not logged in|permission denied)",
         sample="wandb: ERROR Error while calling W&B API: user is not logged in (<Response [401]>)",
         explain=NO_VALID_KEY,
         remedy=LOG_IN,

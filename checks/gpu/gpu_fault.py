@@ -136,4 +136,11 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\bNVMLError_ResetRequired\b|\bGPU requires reset\b",
+        sample="pynvml.NVMLError_ResetRequired: GPU requires reset",
+        explain="a GPU must be reset before it can work again",
+        remedy=EXCLUDE,
+        versions="nvml",
+    ),
 )

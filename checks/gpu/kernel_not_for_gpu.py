@@ -116,7 +116,7 @@ SIGNATURES = (
         versions="triton",
     ),
     Signature(
-        pattern=r"\b[Cc]ompute capability (?P<needed>\d{1,2}\.\d) or higher (?:is )?required\b|\b\w{1,40}Error: [^\n]{0,120}\brequires? (?:a GPU with |GPUs with |CUDA )?compute capability (?:of )?(?:at least |>= ?)(?P<least>\d{1,2}\.\d)|\bnvcc fatal {0,5}: Value '(?P<arch>sm_\w{2,5}|compute_\w{2,5})' is not defined",
+        pattern=r"\b[Cc]ompute capability (?P<needed>\d{1,2}\.\d) or higher (?:is )?required\b|\b\w{1,40}Error: [^\n]{0,160}\b(?:requires?|needs?|only supported on)\b[^\n]{0,60}\b[Cc]ompute [Cc]apability (?:of )?(?:at least |>=? ?)?(?P<least>\d{1,2}\.\d)|\bnvcc fatal {0,5}: Value '(?P<arch>sm_\w{2,5}|compute_\w{2,5})' is not defined",
         sample="AssertionError: Device compute capability 8.9 or higher required for FP8 execution.",
         explain="a kernel or number format needs a newer GPU, or the CUDA compiler here does not know this GPU yet",
         remedy="`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability. Lower than the line asks for: choose another number format or backend (fp8 needs 8.9), or request a newer GPU. nvcc does not know the GPU: install a newer CUDA toolkit, or leave it out of `TORCH_CUDA_ARCH_LIST`.",

@@ -115,7 +115,7 @@ SIGNATURES = (
         versions="transformers, accelerate",
     ),
     Signature(
-        pattern=r"\bFailed to initialize NVML: (?:Driver Not Loaded|Unknown Error|Insufficient Permissions|GPU access blocked)|\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
+        pattern=r"\bcouldn't find libnvidia-ml\.so library in your system\b|\bFailed to initialize NVML: (?:Driver Not Loaded|Unknown Error|Insufficient Permissions|GPU access blocked)|\b(?:NVIDIA-SMI|nvidia-smi) has failed because it couldn't communicate with the NVIDIA driver|^No devices were found\s*$|\bno CUDA-capable device is detected\s*$|\bcudaGetDeviceCount returned 100\b",
         sample="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
         explain="no GPU is visible here: the NVIDIA driver is not loaded on the node, or the job or container was given no GPU",
         remedy=NO_DRIVER,

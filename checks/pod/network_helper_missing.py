@@ -67,9 +67,9 @@ SIGNATURES = (
         versions="crun",
     ),
     Signature(
-        pattern=r"\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied",
+        pattern=r"\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied|\bError: [^\n]{0,200}/sys/fs/cgroup/[^\n]{1,200}: [Pp]ermission denied",
         sample="Error: OCI runtime error: crun: the requested cgroup controller `cpu` is not available",
-        explain="a limit was asked for, and the cgroup of this user may not set it",
+        explain="this user may not create the container's cgroup or set its limits",
         remedy="Start the container without the limit (`--cpus`, `--memory`, `--pids-limit`; `podman --cgroup-manager=cgroupfs`), or an administrator hands the controllers to users: `Delegate=cpu cpuset io memory pids` in `/etc/systemd/system/user@.service.d/delegate.conf`.",
         versions="crun",
     ),

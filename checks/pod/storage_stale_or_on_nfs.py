@@ -103,9 +103,10 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"\b(?:l?stat|mkdir|chown|chmod) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
+        pattern=r"\b(?:l?stat|mkdir|chown|chmod|open) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
         sample="Failed to obtain podman configuration: lstat /run/user/3067323: no such file or directory",
         explain="XDG_RUNTIME_DIR names a directory that does not exist on this node or belongs to another user",
+        unless=r"\bpause\.pid\b",
         versions="podman 5",
     ),
     Signature(

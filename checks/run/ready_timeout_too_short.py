@@ -53,7 +53,7 @@ SIGNATURES = (
         versions="runtime server",
     ),
     Signature(
-        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\b[Cc]ontainer (?:failed to|did not) become healthy in time\b|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\b[Cc]ontainer (?:failed to|did not) become healthy (?:in time\b|within \d)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
         sample="openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
         explain=CAUSE,
         versions="openhands",
@@ -77,6 +77,14 @@ SIGNATURES = (
         sample="openhands.core.exceptions.AgentRuntimeDisconnectedError: Pod openhands-runtime-x exists but failed to become ready.",
         explain=CAUSE,
         versions="swe-rex, openhands, daytona",
+    ),
+    Signature(
+        pattern=r"\bEnvironment(?:Start|Build)TimeoutError\b|\bEnvironment (?:start|build) timed out after (?P<limit>[\d.]{1,8})",
+        sample="harbor.trial.trial.EnvironmentStartTimeoutError: Environment start timed out after 600.0 seconds",
+        explain="the sandbox of a task was not built or started within its time",
+        remedy="Build or pull the images before the run, or raise the limit: `build_timeout_sec` of the task's `task.toml`, or Harbor's `--environment-build-timeout-multiplier`. Fewer tasks at once (`--n-concurrent`) build faster.",
+        versions="harbor, terminal-bench",
+        last_resort=True,
     ),
 )
 

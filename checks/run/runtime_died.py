@@ -75,4 +75,12 @@ SIGNATURES = (
         versions="docker",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bcan only create exec sessions on running containers\b|\bcannot exec in a stopped container\b|\bError response from daemon: [Cc]ontainer \S{1,100} is not running",
+        sample="Error: can only create exec sessions on running containers: container state improper",
+        explain=GONE,
+        remedy=LOOK,
+        versions="podman, docker, runc",
+        last_resort=True,
+    ),
 )

@@ -170,7 +170,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bFATAL: {1,8}(?P<what>(?:while extracting /|while loading container|image format not recognized|[Ff]ailed to create container process|could not use GPU|mount [^\n]{1,200} error: can't mount image|[^\n]{0,60}\bno loop devices available|stat /\S{1,200}: no such file|exec /\S{1,200} failed)[^\n]{0,300})|\bERROR {0,2}: Failed to create user namespace: (?P<why>[^\n]{3,200})|\bwhile searching for mksquashfs\b",
+        pattern=r"\bFATAL: {1,8}(?P<what>(?:while extracting /|while loading container|image format not recognized|[Ff]ailed to create container process|could not use GPU|mount [^\n]{1,200} error: can't mount image|[^\n]{0,60}\bno loop devices available|stat /\S{1,200}: no such file|exec /\S{1,200} failed)[^\n]{0,300})|\bERROR {0,2}: (?:Failed to create user namespace: |Could not write info to setgroups: |No setuid installation found)(?P<why>[^\n]{0,200})|\bcould not open image [^\n]{1,200}: image format not recognized|\bwhile searching for mksquashfs\b",
         sample="FATAL:   while loading container: unknown image format/type: /scratch/u/train.sif",
         unless=r"(?i:no space left|disk quota exceeded|library version mismatch)",
         explain="Apptainer could not start the container on this node",
@@ -192,5 +192,13 @@ SIGNATURES = (
         remedy="Ask the administrators whether pyxis is installed (`srun --help | grep container`), or start the container yourself: `srun apptainer exec --nv IMAGE.sif …`, or `enroot start`.",
         versions="slurm",
         refines=("CFG030",),
+    ),
+    Signature(
+        pattern=r"\berror while creating mount source path '(?P<path>[^'\n]{1,200})'|\bbind source path does not exist: (?P<source>/\S{0,200})|^Error: statfs (?P<host>/\S{1,200}): no such file or directory|\berror mounting \"(?P<mount>[^\"\n]{1,200})\" to rootfs at [^\n]{1,300}: no such file",
+        sample='docker: Error response from daemon: invalid mount config for type "bind": bind source path does not exist: /data.',
+        explain="a directory that the container should mount does not exist on this node, or its engine may not reach it",
+        remedy="`ls -ld PATH` on the node that starts the container: create it, mount its file system, or correct the path of `-v` or `--mount`. Docker as root cannot read directories of NFS that squash root.",
+        versions="docker, podman, runc",
+        last_resort=True,
     ),
 )

@@ -243,11 +243,19 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bDistNetworkError: [Ff]ailed to recv, got \d|\bThis may indicate a possible application crash on rank 0\b",
+        pattern=r"\bDistNetworkError: (?:[Ff]ailed to recv, got \d|Connection reset by peer|Broken pipe)|\bThis may indicate a possible application crash on rank 0\b",
         sample="torch.distributed.DistNetworkError: failed to recv, got 0 bytes",
         explain="the rank that holds the store of torch.distributed (mostly rank 0) ended",
         remedy="Look for the rank that failed first: the log of rank 0 has the reason.",
         versions="torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bHCCL function error: (?P<call>\w{3,60})\([^\n]{0,200}\berror code is (?P<code>\d{1,6})",
+        sample="HCCL function error: HcclGetRootInfo(&hcclID), error code is 7",
+        explain="HCCL's call of {call} failed (error code {code}): mostly ranks that do not reach each other, or an NPU that another process holds",
+        remedy="The lines with `EI` below it have the reason. Compare `npu-smi info`, `hccn_tool -i 0 -link -g` and the versions of CANN on the nodes; `HCCL_IF_IP` and `HCCL_SOCKET_IFNAME` must name an address that the other nodes reach.",
+        versions="torch-npu",
         last_resort=True,
     ),
 )

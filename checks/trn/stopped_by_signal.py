@@ -145,4 +145,13 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\bsrun: sending Ctrl-C to (?:StepId|job)\b",
+        sample="srun: sending Ctrl-C to StepId=4711.0",
+        explain=CTRL_C,
+        remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
+        versions="slurm",
+        last_resort=True,
+        passing=True,
+    ),
 )
