@@ -77,6 +77,8 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\bcan only create exec sessions on running containers\b|\bcannot exec in a stopped container\b|\bError response from daemon: [Cc]ontainer \S{1,100} is not running",
+        near=r"(?i:sandbox|rollout|trajector|swe-?bench|\bagent)",  # else a container of something else
+        within=200,
         sample="Error: can only create exec sessions on running containers: container state improper",
         explain=GONE,
         remedy=LOOK,

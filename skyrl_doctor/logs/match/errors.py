@@ -104,6 +104,7 @@ _HARMLESS = re.compile(
     r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bError retrieving safetensors: |\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
     r"|\bFailed to start the dashboard\b|\bError should be written to 'dashboard\.(?:log|err)'|\bCouldn't read dashboard\.(?:log|err) file\b"  # Ray goes on without it
     r"|\bsocket\.cpp:\d{1,5}\] \[c10d\] The server socket has failed to listen on any local network address\.$"  # an exception follows where it matters
+    r"|\[HAMI-core ERROR \("  # it returns the error to the program, which raises its own where it matters
 )
 _REFUSED = re.compile(
     r"\b(?:ErrorInfo|ErrorResponse)\(.{0,4000}\bcode=4\d\d\b|\bError with model (?:error=|object=).{0,4000}\bcode=4\d\d\b|\b[Cc]lient error\b.{0,40}\b4\d\d\b|\bInvalid HTTP request received\b"
@@ -120,7 +121,7 @@ _TRIES_AGAIN = re.compile(
 )
 _BARE_LEVEL = re.compile(r"\b(?:level|lvl)=\w{3,8}\s*$")
 """A level without a message."""
-_LEVEL_WORD = re.compile(r"^[^'\"]{0,120}\bERROR:")
+_LEVEL_WORD = re.compile(r"^[^'\"]{0,120}\bERROR:|\[HAMI-core ERROR \(")
 _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(

@@ -133,6 +133,18 @@ def test_no_error(text: str) -> None:
         ("2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3", Weight.TOLERATED),
         ("TimeoutError: odd, retrying in 3 s", Weight.TOLERATED),
         ("E0000 00:00:1772442843.12   81234 cuda_dnn.cc:8310] Unable to register cuDNN factory", Weight.TOLERATED),
+        (
+            "[E socket.cpp:500] [c10d] The server socket has failed to listen on any local network address.",
+            Weight.TOLERATED,
+        ),
+        (
+            "RuntimeError: The server socket has failed to listen on any local network address. port: 1",
+            Weight.EXCEPTION,
+        ),
+        (
+            "1/4 [HAMI-core ERROR (pid:3 thread=7 allocator.c:119)]: cuMemoryAllocate failed res=2",
+            Weight.TOLERATED,
+        ),
         ("WARNING 03-02 09:14:03 [core.py:843] ValueError: odd", None),
         ("[rank0]:[W302 09:15:04.1 ProcessGroupNCCL.cpp:1538] Warning: WARNING: ERROR", None),
         ("an odd WARNING: ERROR of a cache", None),
