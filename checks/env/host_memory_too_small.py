@@ -108,7 +108,7 @@ SIGNATURES = (
         versions="linux, ray",
     ),
     Signature(
-        pattern=r"\[Errno 12\] \S|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+        pattern=r"\[Errno 12\] \S|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\blibgomp: Out of memory allocating|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
         sample="RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
         explain=CAUSE,
         remedy=MORE,
@@ -167,7 +167,7 @@ SIGNATURES = (
         unless=r"\bWARN",
     ),
     Signature(
-        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^Killed\s*$",
+        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^Killed\s*$|^\[\d{1,3}\] ?[+-]? {1,4}(?:\+ )?(?:\d{1,9} {1,4})?[Kk]illed {2,40}\S|\bmake(?:\[\d{1,2}\])?: \*\*\* \[[^\]\n]{1,200}\] Killed",
         sample="train.sh: line 12: 81234 Killed                  python train.py --steps 100",
         explain="a program of the script was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
         remedy=f"{ASK_SLURM}{MORE}",
@@ -175,7 +175,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bfatal error: Killed signal terminated program \w|\binternal compiler error: Killed \(program|\bdied due to signal 9 \(Kill signal\)",
+        pattern=r"\bfatal error: Killed signal terminated program \w|\binternal compiler error: Killed \(program|\bdied due to signal 9 \(Kill signal\)|\bcc1(?:plus)?: out of memory allocating \d",
         sample="c++: fatal error: Killed signal terminated program cc1plus",
         explain="the compiler was killed while a package was built: the host's memory ran out",
         remedy="Build with fewer jobs at once (`MAX_JOBS=2`, for Ninja `-j 2`), on a node or in a job with more memory, or install the package as a wheel.",

@@ -90,7 +90,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bZMQError: Address already in use \(addr='tcp:|\b(?:RuntimeError|ValueError|ConnectionError|AssertionError|OSError|SystemExit|Exception): [^\n]{0,160}\b[Pp]ort \d{2,5} is (?:already |currently )?(?:in use|occupied|taken|used)\b|\bZMQError: Address already in use$|^RuntimeError: Address already in use$|\bkind: AddrInUse\b|\bjava\.net\.BindException: Address already in use|\btransport/tcp/device\.cc:\d{1,5}\][^\n]{0,80}\bAddress already in use",
+        pattern=r"\bZMQError: Address already in use \(addr='tcp:|\b(?:RuntimeError|ValueError|ConnectionError|AssertionError|OSError|SystemExit|Exception): [^\n]{0,160}\b[Pp]ort \d{2,5} is (?:already |currently )?(?:in use|occupied|taken|used)\b|\bZMQError: Address already in use$|^RuntimeError: Address already in use$|\bkind: AddrInUse\b|\b(?:Runtime|Value|Connection)Error: [^\n]{1,80}\[Errno (?:98|48)\] [Aa]ddress already in use|\bjava\.net\.BindException: Address already in use|\btransport/tcp/device\.cc:\d{1,5}\][^\n]{0,80}\bAddress already in use",
         sample="zmq.error.ZMQError: Address already in use (addr='tcp://*:5555')",
         explain=SOME,
         remedy=f"{WHO_SOME} {OTHER_PORT}",
@@ -131,7 +131,7 @@ SIGNATURES = (
         versions="docker",
     ),
     Signature(
-        pattern=r"\b(?:Could not create server TCP listening socket|bind\(\) to) \S{0,80}:(?P<port>\d{1,5})\b[^\n]{0,60}Address already in use|\bPort (?P<web>\d{2,5}) is in use by another program\b|\bTensorBoard could not bind to port (?P<board>\d{2,5})\b|\[ERROR\] Connection in use: \('[^'\n]{0,80}', (?P<socket>\d{1,5})\)",
+        pattern=r"\b(?:Could not create server TCP listening socket|bind\(\) to) \S{0,80}:(?P<port>\d{1,5})\b[^\n]{0,60}Address already in use|\bPort (?P<web>\d{2,5}) is in use by another program\b|\bTensorBoard could not bind to port (?P<board>\d{2,5})\b|\bcouldn't bind HTTP server socket, hostname: \S{1,80}, port: (?P<llama>\d{2,5})|\[ERROR\] Connection in use: \('[^'\n]{0,80}', (?P<socket>\d{1,5})\)",
         sample="[2026-03-02 09:14:36 +0000] [812] [ERROR] Connection in use: ('0.0.0.0', 8000)",
         explain=SOME,
         remedy=f"{WHO_SOME} {OTHER_PORT}",

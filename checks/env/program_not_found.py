@@ -92,7 +92,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root|\bnvcc was not found\. {1,2}Are you sure your environment has nvcc available|\bname 'bare_metal_version' is not defined|\berror: command '\S{0,100}nvcc' failed: No such file|\b\w{1,40}Error: (?:Could not find CUDA installation|CUDA_HOME is not set)",
+        pattern=r"\bCUDA_HOME does not exist, unable to compile CUDA op|\bCUDA_HOME environment variable is not set\. Please set it to your CUDA install root|\bnvcc was not found\. {1,2}Are you sure your environment has nvcc available|\bname 'bare_metal_version' is not defined|\berror: command '\S{0,100}nvcc' failed: No such file|\[Errno 2\] No such file or directory: ':?(?:/[\w./-]{0,100}/)?nvcc'|\bmake(?:\[\d{1,2}\])?: (?:/[\w./-]{1,100}/)?nvcc: (?:No such file|[Cc]ommand not found)|\bCommand '[^\n]{0,10}nvcc\b[^\n]{0,80}returned non-zero exit status 127\b|\b\w{1,40}Error: [^\n]{0,60}(?:Could not find CUDA installation|CUDA_HOME is not set|\bnvcc (?:was )?not found|\bCould not find nvcc)\b",
         sample="deepspeed.ops.op_builder.builder.MissingCUDAException: CUDA_HOME does not exist, unable to compile CUDA op(s)",
         explain="a package compiles its kernels, and the CUDA toolkit with nvcc is not installed on this node",
         remedy=TOOLKIT,
@@ -108,7 +108,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"(?:^|[\s:]){OTHERS}: (?:command )?not found\s*$|\bzsh: command not found: {OTHERS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{OTHERS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\bFileNotFoundError: [^\n]{{0,40}}No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'",
+        pattern=rf"(?:^|[\s:]){OTHERS}: (?:command )?not found\s*$|\bzsh: command not found: {OTHERS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{OTHERS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
         unless=r"\bslurm_script: line",
         sample="train.sh: line 12: conda: command not found",
         explain=SHELL,
@@ -167,5 +167,12 @@ SIGNATURES = (
         explain="mpirun found no such program on the nodes of the job",
         remedy="Name the program with a full path that each node can read, and pass the environment on (`mpirun -x PATH -x LD_LIBRARY_PATH`).",
         versions="open mpi",
+    ),
+    Signature(
+        pattern=r"\berror: can't find Rust compiler\b",
+        sample="error: can't find Rust compiler",
+        explain="a package is built from source here, and Rust's compiler is not installed",
+        remedy="Install the package as a wheel: a newer pip (`pip install --upgrade pip`) finds more of them, `--only-binary :all:` allows nothing else. Or install Rust (`module load rust`, rustup) where the package is built.",
+        versions="setuptools-rust",
     ),
 )

@@ -84,7 +84,7 @@ SIGNATURES = (
         versions="torch inductor",
     ),
     Signature(
-        pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|\bNo CMAKE_C(?:XX)?_COMPILER could be found|\blinker `cc` not found",
+        pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|\bmake(?:\[\d{1,2}\])?: (?:/\S{1,80}/)?(?:gcc|g\+\+|cc|c\+\+|clang): (?:No such file|[Cc]ommand not found)|\bNo CMAKE_C(?:XX)?_COMPILER could be found|\bCMAKE_C(?:XX)?_COMPILER not set, after EnableLanguage|\blinker `cc` not found",
         sample="error: command 'gcc' failed: No such file or directory",
         explain="a package is built from source here, and the build found no C compiler",
         remedy="Install the package before the job, on a node with a compiler (`module load gcc`), or as a wheel: `pip install --only-binary :all: NAME`.",

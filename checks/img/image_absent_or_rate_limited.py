@@ -87,7 +87,7 @@ SIGNATURES = (
         versions="docker",
     ),
     Signature(
-        pattern=r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|Get .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
+        pattern=r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|(?:Get|Head) .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|Temporary failure in name resolution|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
         sample='Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
         explain=CAUSE,
         versions="podman",

@@ -227,7 +227,7 @@ SIGNATURES = (
         passing=True,  # a line that names the reason goes before it
     ),
     Signature(
-        pattern=r"\bgloo/transport/\w{1,20}/pair\.cc:\d{1,5}\] (?:Connection closed by peer|(?:Read|Write|writev|readv)\b[^\n]{0,80}(?:Connection reset by peer|Broken pipe))",
+        pattern=r"\bRuntimeError: Connection closed by peer \[|\bgloo/transport/\w{1,20}/pair\.cc:\d{1,5}\] (?:Connection closed by peer|(?:Read|Write|writev|readv)\b[^\n]{0,80}(?:Connection reset by peer|Broken pipe))",
         sample="RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.8]:41231",
         explain="another rank ended while this one waited for it (gloo)",
         remedy="Look for the rank that failed first: its own log has the reason.",
@@ -256,6 +256,14 @@ SIGNATURES = (
         explain="HCCL's call of {call} failed (error code {code}): mostly ranks that do not reach each other, or an NPU that another process holds",
         remedy="The lines with `EI` below it have the reason. Compare `npu-smi info`, `hccn_tool -i 0 -link -g` and the versions of CANN on the nodes; `HCCL_IF_IP` and `HCCL_SOCKET_IFNAME` must name an address that the other nodes reach.",
         versions="torch-npu",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bDetected mismatch between collectives on ranks\b",
+        sample="RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=10, OpType=ALLREDUCE), but Rank 1 is running collective: CollectiveFingerPrint(SequenceNumber=10, OpType=BROADCAST).",
+        explain="the ranks call different collectives, or the same one with different sizes",
+        remedy="The line names both: a branch of the code depends on the rank, on its data or on an error that one rank caught. All ranks must take the same path.",
+        versions="torch",
         last_resort=True,
     ),
 )
