@@ -156,7 +156,9 @@ def _unknown_line(text: str) -> int | None:
 def test_what_ended_the_run_is_the_cause_behind_a_failed_command_of_a_shell() -> None:
     assert _unknown_line(f"{NO_CONDA}\nepoch 1\n 68%|###   | 15/22 [00:19<00:09,  1.29s/it]Killed\n") == 3
     assert _unknown_line(f"{NO_CONDA}\nepoch 1\nTerminated\n") == 3
-    assert _unknown_line(f"{NO_CONDA}\nepoch 1\nTraining failed\n") == 1
+    assert _unknown_line("run.sh: line 4: own-tool: command not found\nepoch 1\nTraining failed\n") == 1
+    assert root(a_log=f"{NO_CONDA}\nepoch 1\nTraining failed\n") == "ENV023"
+    assert _unknown_line(f"{NO_CONDA}\nepoch 1\nValueError: odd\n") == 3
     cancelled = "slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-03-02T11:00:12 ***"
     assert root(a_log=f"{NO_CONDA}\n{cancelled}\n") == "SLM011"
     source = "/opt/own/start.sh: 3: source: not found"

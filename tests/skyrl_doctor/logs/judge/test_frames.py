@@ -48,7 +48,7 @@ def test_curly_quotes_are_quotes() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["bash: line 3: 811 Killed python train.py", "./run.sh: line 9: 41 Segmentation fault      python a.py"]
+    "line", ["bash: line 3: 811 Aborted python train.py", "./run.sh: line 9: 41 Segmentation fault      python a.py"]
 )
 def test_a_line_below_the_exception_is_not_raised_there(line: str) -> None:
     found = unknown(

@@ -135,7 +135,7 @@ def test_the_first_exception_says_more_than_the_error_line_above_it_and_those_ra
 
 
 def test_a_note_is_shown_only_if_nothing_else_is_there() -> None:
-    note = "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'."
+    note = "run.sh: line 4: own-tool: command not found"
     assert shown(note) == (1, note)
     assert shown(note, ODD) == (2, ODD)
     assert shown(note, ANSWERED) == (2, ANSWERED)
