@@ -27,7 +27,7 @@ TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME
 
 ACTIVATE = "Activate the environment in the job script before this line (`source PATH/bin/activate`, `conda activate NAME`, `module load …`), and look there with `command -v accelerate torchrun python`. Missing there too: install it in that environment. Earlier errors of the same script (a failed `pip install`, `cd` or activation) are mostly the reason."
 LAUNCHER = r"(?P<program>accelerate|deepspeed|torchrun)"
-OTHERS = r"(?:conda|mamba|micromamba|module|ml|pip3?|uvx?|poetry|pixi|git|git-lfs|make|cmake|ninja|nvcc|nvidia-smi|numactl|srun|sbatch|scontrol|sinfo|squeue|mpirun|mpiexec|tmux|pdsh|kubectl|helm|wandb|hf|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|jq|rsync|ffmpeg|java)"
+OTHERS = r"(?:conda|mamba|micromamba|pip3?|uvx?|poetry|pixi|make|cmake|ninja|nvcc|srun|sbatch|mpirun|mpiexec|pdsh|kubectl|helm|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|ffmpeg|java)"
 SHELL = "a program that the script starts is not installed on this node, or its environment or module is not loaded"
 LOAD = "Look with `command -v PROGRAM` in the job itself: load its module (`module load …`), activate its environment, or install it there. `module` and `conda` are shell functions: begin the script with `#!/bin/bash -l`, or source their set-up file first."
 
@@ -106,6 +106,7 @@ SIGNATURES = (
         remedy=LOAD,
         versions="bash",
         last_resort=True,
+        passing=True,
     ),
     Signature(
         pattern=rf"(?:^|[\s:]){OTHERS}: (?:command )?not found\s*$|\bzsh: command not found: {OTHERS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{OTHERS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
@@ -124,24 +125,6 @@ SIGNATURES = (
         remedy=f"{TOOLKIT} `CUDACXX` must be unset or name that nvcc. CMake or Ninja missing: `pip install cmake ninja`.",
         versions="cmake",
         last_resort=True,
-    ),
-    Signature(
-        pattern=r"\bThe following module\(s\) are unknown: (?P<module>[^\n]{1,120})|\bUnable to locate a modulefile for '(?P<file>[^'\n]{1,120})'",
-        sample='Lmod has detected the following error:  The following module(s) are unknown: "cuda/12.4"',
-        explain="a module that the job's script loads does not exist on this node",
-        remedy="`module spider NAME` lists its versions and what to load before it (Lmod), `module avail NAME` in Environment Modules. The nodes of a job may have other modules than the login node: look inside a job.",
-        versions="lmod, environment modules",
-        last_resort=True,
-        passing=True,
-    ),
-    Signature(
-        pattern=r"\bEnvironmentNameNotFound: |\bEnvironmentLocationNotFound: |\bCould not find conda environment: |\bshell has not been properly configured to use 'conda activate'|\bCondaError: Run 'conda init' before 'conda activate'|: line \d{1,6}: \S{1,200}/(?:bin/activate|etc/profile\.d/conda\.sh|miniconda3?/\S{1,60}|anaconda3?/\S{1,60}): No such file or directory",
-        sample="EnvironmentNameNotFound: Could not find conda environment: verl",
-        explain="the environment of the run was not activated: it does not exist on this node, or conda is not set up in this shell",
-        remedy="`conda env list` inside the job names the environments. Write `source $(conda info --base)/etc/profile.d/conda.sh` before `conda activate NAME`, or start the environment's own interpreter (`PREFIX/bin/python`).",
-        versions="conda, venv",
-        last_resort=True,
-        passing=True,
     ),
     Signature(
         pattern=r"\berror: Failed to spawn: `(?P<program>[^`\n]{1,200})`",
