@@ -124,9 +124,10 @@ def _quoting(cause: Cause, line: Line) -> Cause:
     """The cause with the lines around this one."""
     quoted = line.context or ((line.number, line.text),)
     frame = (f"Raised in {line.frame}.",) if line.frame else ()
+    caller = (f"Called from {line.caller}.",) if line.caller else ()
     own = (f"Called from your own code: {line.own}.",) if line.own else ()
     return dataclasses.replace(
-        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame, *own)
+        cause, place=_place(line), quoted=quoted, number=line.number, notes=(*cause.notes, *frame, *caller, *own)
     )
 
 

@@ -382,6 +382,8 @@ def _quotation(line: Line, redact: Redact, width: int = WIDTH) -> Iterator[str]:
         yield f"{lead}{clean[: most - 1]}…" if cut else f"{lead}{clean}"
     if line.frame:
         yield f"  raised in {_clean(line.frame, redact)}"
+    if line.caller:
+        yield f"  called from {_clean(line.caller, redact)}"
     if line.own:
         yield f"  called from your own code: {_clean(line.own, redact)}"
 

@@ -27,11 +27,16 @@ _ABOVE_DETAIL = re.compile(rb"nccl\w{1,40}: |(?:torch\.distributed\.)?DistBacken
 _MAX_BETWEEN = 2
 """Lines without indentation between the last frame and its exception: its source and its marks, where a text lost its blanks."""
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/(?P<name>[A-Za-z_]\w*)")
+_NAME = r"(?P<name>verl|vllm|sglang|ray|skyrl\w*|prime_rl|verifiers|trl|openrlhf|transformers|torch)/"
+_TWICE = re.compile(rf"(?:^|.*/){_NAME}(?P=name)/")
 _CHECKOUT = re.compile(
-    r"(?:^|.*/)(?P<name>verl|vllm|sglang|ray|skyrl\w*|prime_rl|verifiers|trl|openrlhf|transformers|torch)/"
-    r"(?:(?P=name)/|(?!(?:examples?|scripts?|recipes?|tests?|benchmarks?|data|rewards?|custom\w*|my\w*|users?|projects?)/)\w+(?:/|\.pyx))"
+    rf"(?:^|.*?/)(?<!/home/){_NAME}"
+    r"(?!(?:examples?|scripts?|recipes?|tests?|benchmarks?|data|rewards?|custom\w*|my\w*|users?|projects?)/)\w+(?:/|\.pyx)"
 )
-"""A module of a package in its checkout. The user's own files often lie in a checkout too, but not in the package's folders."""
+"""A module of a package in its checkout. The outermost name counts: skyrl/backends/skyrl_train is of skyrl.
+
+The user's own files often lie in a checkout too, but not in the package's folders.
+"""
 _STANDARD = re.compile(r"/lib/python3[\d.]*/")
 _OWN_FILE = re.compile(r"(?!<)(?!.*/bin/).+\.(?:py|ipynb)$")
 """A file that may be the user's own: no frozen module, and no command that an installation made."""
@@ -39,7 +44,7 @@ _OWN_FILE = re.compile(r"(?!<)(?!.*/bin/).+\.(?:py|ipynb)$")
 
 def raising_package(path: str) -> str:
     """The package of a source file; empty for the user's own code."""
-    if found := _INSTALLED.match(path) or _CHECKOUT.match(path):
+    if found := _INSTALLED.match(path) or _TWICE.match(path) or _CHECKOUT.match(path):
         return found["name"]
     return "python" if _STANDARD.search(path) else ""
 
@@ -55,20 +60,20 @@ def own_frame(above: bytes, process: bytes) -> str:
     return next((_place(found) for found in frames if is_own_file(found[1].decode("utf-8", "replace"))), "")
 
 
-def raising_file(above: bytes, process: bytes) -> str:
-    """The file of the innermost frame above a line of the process, a library's included."""
-    return next((found[1].decode("utf-8", "replace") for found in _frames(above, process)), "")
+def innermost_frame(above: bytes, process: bytes) -> str:
+    """The innermost frame above a line of the process, a library's included; one without a file only if there is no other."""
+    frames = [*_frames(above, process)]
+    return next((_place(found) for found in frames if found[1][:1] != b"<"), _place(frames[0]) if frames else "")
 
 
 def last_frame(above: bytes, process: bytes) -> str:
-    """The last frame above a line of the process; one of a library only if there is no other."""
-    inner = ""
-    for found in _frames(above, process):
-        frame = _place(found)
-        if not _INNER.search(found[1]):
-            return frame
-        inner = inner or frame
-    return inner
+    """The innermost frame above a line of the process that is in no library that only passes an error on."""
+    return next((_place(found) for found in _frames(above, process) if not _INNER.search(found[1])), "")
+
+
+def file_of(frame: str) -> str:
+    """The file of a frame."""
+    return frame.rpartition(" in ")[0].rpartition(":")[0]
 
 
 def short_place(frame: str) -> str:

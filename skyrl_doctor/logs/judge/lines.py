@@ -3,7 +3,7 @@
 import dataclasses
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.frames import last_frame, own_frame, raising_file
+from skyrl_doctor.logs.judge.frames import innermost_frame, last_frame, own_frame
 from skyrl_doctor.logs.judge.lookback import LastMatch, Lookback
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.read.blocks import Block
@@ -22,9 +22,9 @@ _FRAME_BYTES = 1 << 14
 class Line:
     """A line and its numbered neighbours.
 
-    frame   where in the code the error was raised, if a traceback shows it; a library only if there is nothing else
-    raiser  the file that raised it, a library's included
-    own     the innermost frame in a file of the user, where `frame` is in a library
+    frame   where in the code the error was raised, if a traceback shows it, a library included
+    caller  the innermost frame outside of libraries that only pass an error on, where `frame` is in one
+    own     the innermost frame in a file of the user, where both are in a library
     """
 
     file: str
@@ -33,7 +33,7 @@ class Line:
     text: str
     clock: Clock | None
     frame: str = ""
-    raiser: str = ""
+    caller: str = ""
     own: str = ""
     context: tuple[tuple[int, str], ...] = ()
 
@@ -42,6 +42,12 @@ def decode(text: bytes) -> str:
     """The text of a line, shortened where it is long."""
     line = text.decode("utf-8", "replace").strip()
     return line if len(line) <= MAX_TEXT else f"{line[:MAX_TEXT]} [… {len(line) - MAX_TEXT} more]"
+
+
+def frames_above(above: bytes, process: bytes) -> tuple[str, str, str]:
+    """The `frame`, `caller` and `own` of a line with this traceback above it. None is named twice."""
+    frame, caller, own = (find(above, process) for find in (innermost_frame, last_frame, own_frame))
+    return frame, "" if caller == frame else caller, "" if own in (frame, caller) else own
 
 
 def clock_before(clocks: LastMatch, lookback: Lookback, end: int) -> Clock | None:
@@ -71,7 +77,7 @@ class LineBuilder:
             if not self._below[number].add_block(block, piece.end):
                 self._incomplete.append(number)
         text, above = decode(piece.text), lookback.text(start - _FRAME_BYTES, start)
-        frame, own = last_frame(above, piece.process), own_frame(above, piece.process)
+        frame, caller, own = frames_above(above, piece.process)
         return Line(
             file=self._file,
             order=self._order,
@@ -79,8 +85,8 @@ class LineBuilder:
             text=text,
             clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
             frame=frame,
-            raiser=raising_file(above, piece.process),
-            own="" if own == frame else own,
+            caller=caller,
+            own=own,
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
 

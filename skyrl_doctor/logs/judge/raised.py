@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.frames import is_own_file, raising_package
+from skyrl_doctor.logs.judge.frames import file_of, is_own_file, raising_package
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.read.levels import parse_header
 
@@ -75,10 +75,11 @@ def parse_raised(line: Line, versions: Mapping[str, str]) -> Raised:
         text = f"{text} {below}".strip()
     found = _EXCEPTION.match(text)
     exception, message = (found["name"], found["message"] or "") if found else ("", text)
-    package = raising_package(line.raiser) or _program(line.text)
+    file = file_of(line.frame)
+    package = raising_package(file) or _program(line.text)
     if exception.endswith("AssertionError") and not message:
         message = _assertion(line)
-    place = line.frame if is_own_file(line.raiser) else ""
+    place = line.frame if is_own_file(file) else ""
     return Raised(exception, message.strip(), package, versions.get(package.lower(), ""), place)
 
 

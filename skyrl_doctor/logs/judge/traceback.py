@@ -3,8 +3,7 @@
 import dataclasses
 import re
 
-from skyrl_doctor.logs.judge.frames import last_frame, own_frame, raising_file
-from skyrl_doctor.logs.judge.lines import CONTEXT, Line, decode
+from skyrl_doctor.logs.judge.lines import CONTEXT, Line, decode, frames_above
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.levels import Level, parse_header
 from skyrl_doctor.logs.read.noise import clean, prefix
@@ -51,14 +50,14 @@ class Traceback:
             return None
         number, text = self._last
         above, frames = self._above[-CONTEXT:], b"\n".join(line for _, line in self._above)
-        frame, own = last_frame(frames, b""), own_frame(frames, b"")
+        frame, caller, own = frames_above(frames, b"")
         return dataclasses.replace(
             self.first,
             number=number,
             text=decode(text),
             frame=frame,
-            raiser=raising_file(frames, b""),
-            own="" if own == frame else own,
+            caller=caller,
+            own=own,
             context=(*((at, decode(line)) for at, line in above), (number, decode(text))),
         )
 

@@ -69,7 +69,7 @@ def test_frames_of_libraries_and_of_other_processes_are_no_place_to_look() -> No
         in shown
     )
     shown = "\n".join(text(diagnose([str(LOGS / "CKP003" / "pos.log")]).diagnosis, "", same, 1))
-    assert "raised in /app/verl/utils/checkpoint/fsdp_checkpoint_manager.py:161 in save_checkpoint" in shown
+    assert "  called from /app/verl/utils/checkpoint/fsdp_checkpoint_manager.py:161 in save_checkpoint\n" in shown
 
 
 def test_of_an_unknown_error_it_is_said_how_many_are_like_it(tmp_path: Path) -> None:

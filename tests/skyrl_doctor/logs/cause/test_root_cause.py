@@ -358,8 +358,9 @@ def test_the_last_error_of_nccl_is_the_cause_and_the_echo_of_ray_is_no_waiting_r
     log = Path(__file__).parents[3] / "logs" / "TRN009" / "invalid_argument.log"
     found = diagnose([str(log)]).diagnosis
     assert found.root is not None
-    assert (found.root.line.number, found.root.line.frame) == (
+    assert (found.root.line.number, found.root.line.frame, found.root.line.caller) == (
         14,
+        "/opt/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py:1 in barrier",
         "/opt/verl/verl/workers/fsdp_workers.py:230 in _build_model_optimizer",
     )
     assert found.root.failure.signature.remedy.startswith("Invalid argument or an operation that is not supported: ")

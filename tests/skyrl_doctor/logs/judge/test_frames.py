@@ -28,6 +28,36 @@ def test_the_users_own_frame_stands_beside_that_of_a_library() -> None:
     assert (found.frame, found.own) == (f"{LIBRARY}:59 in step_59", "/home/me/bot/main.py:33 in <module>")
 
 
+def test_the_innermost_frame_raised_and_a_library_that_only_passes_it_on_was_called() -> None:
+    hook = "/env/lib/python3.12/site-packages/ray/_private/runtime_env/setup_hook.py"
+    found = unknown(
+        "Traceback (most recent call last):",
+        f'  File "{LIBRARY}", line 996, in run_engine_core',
+        "    engine_core = EngineCoreProc()",
+        f'  File "{hook}", line 90, in upload_hook',
+        "    raise AssertionError(",
+        "AssertionError: the variable is not permitted",
+    )
+    assert found is not None
+    assert (found.frame, found.caller, found.own) == (
+        f"{hook}:90 in upload_hook",
+        f"{LIBRARY}:996 in run_engine_core",
+        "",
+    )
+
+
+def test_a_frame_without_a_file_is_passed_over() -> None:
+    found = unknown(
+        "Traceback (most recent call last):",
+        f'  File "{LIBRARY}", line 18, in <module>',
+        "    import odd._C",
+        '  File "<frozen importlib._bootstrap>", line 488, in _call_with_frames_removed',
+        "ImportError: odd._C has no symbol",
+    )
+    assert found is not None
+    assert (found.frame, found.caller) == (f"{LIBRARY}:18 in <module>", "")
+
+
 def test_own_code_that_raised_is_named_once() -> None:
     found = unknown(
         "Traceback (most recent call last):", '  File "/home/me/a.py", line 3, in f', "    x[1]", "KeyError: ''"

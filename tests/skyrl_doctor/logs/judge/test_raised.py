@@ -75,6 +75,11 @@ def test_of_a_traceback_without_an_end_the_line_above_says_what_was_done() -> No
         ("/home/me/verl/examples/reward/score.py", ""),
         ("/opt/verl/trainer/ppo/core.py", "verl"),
         ("/opt/verl/verl/single_controller/ray/base.py", "verl"),
+        ("/root/SkyRL/skyrl/backends/skyrl_train/inference_servers/wrap.py", "skyrl"),
+        ("/home/ray/SkyRL/skyrl/train/trainer.py", "skyrl"),
+        ("/home/ray/skyrl/backends/skyrl_train/wrap.py", "skyrl"),
+        ("/opt/verl/third_party/vllm/worker.py", "verl"),
+        ("/opt/verl/vllm/vllm/worker.py", "vllm"),
     ],
 )
 def test_the_package_of_a_file(path: str, package: str) -> None:

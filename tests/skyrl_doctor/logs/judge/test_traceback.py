@@ -59,7 +59,7 @@ def test_the_line_of_another_program_is_not_raised_in_the_traceback_above_it(lin
     data = "".join(f"{one}\n" for one in (*TRACE, "", line)).encode()
     root = find_root_cause([scan_chunks("x.log", [data], installed_patterns())]).root
     assert root is not None
-    assert (root.line.number, root.line.frame, bool(root.line.raiser)) == (6, frame, bool(frame))
+    assert (root.line.number, root.line.frame, root.line.caller) == (6, frame, "")
 
 
 def test_a_logger_that_heads_each_line_of_a_traceback() -> None:
