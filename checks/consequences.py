@@ -57,6 +57,18 @@ SIGNATURES = {
             versions="vllm",
         ),
     ),
+    "request-cancelled": (
+        Signature(
+            pattern=r"^ERROR: {1,8}Exception in ASGI application\r?$",
+            near=r"\bINFO: {1,8}Shutting down\b",
+            within=60,
+            refines=("request-refused",),
+            sample="ERROR:    Exception in ASGI application",
+            explain="the model server cancelled a request while it shut down",
+            role=Part.CASCADE,
+            versions="uvicorn",
+        ),
+    ),
     "worker-proc-failed": (
         Signature(
             pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b|Engine process failed to start|Background loop (?:has errored|is stopped)|AsyncLLMEngine has failed|\bMQEngineDeadError\b",

@@ -368,3 +368,19 @@ def test_the_last_error_of_nccl_is_the_cause_and_the_echo_of_ray_is_no_waiting_r
         ("task-error", 6),
         ("collective-failed", 14),
     ]
+
+
+@pytest.mark.parametrize(
+    ("above", "name"),
+    [
+        ("INFO:     Shutting down\nINFO:     Waiting for connections to close.\n", "request-cancelled"),
+        ("INFO:     Application startup complete.\n", "request-refused"),
+    ],
+)
+def test_a_request_that_a_server_cancels_while_it_shuts_down_is_not_refused(above: str, name: str) -> None:
+    error = "ERROR:    Exception in ASGI application\nasyncio.exceptions.CancelledError: Task cancelled\n"
+    found = diagnosis(a_log=f"{above}{error}{SLOTS}\n")
+    assert [(hit.failure.name, str(hit.failure.signature.role)) for hit in found.matches] == [
+        (name, "cascade"),
+        ("RUN005", "root"),
+    ]
