@@ -13,6 +13,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.html.cause import Cause, cause_of, configured_cause
 from skyrl_doctor.html.command import gpus_asked
+from skyrl_doctor.logs.cause.clock_span import clock_span
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.watch.figures import STEP_S
 from skyrl_doctor.watch.follow.files import listing
@@ -48,6 +49,7 @@ class Job:
     gpus_from: str = ""
     wasted_s: float | None = None
     wasted_from: str = ""
+    clocked_s: float | None = None
     steps: tuple[Step, ...] = ()
     rollouts: Rollouts = ()
     configs: tuple[tuple[str, str], ...] = ()
@@ -67,7 +69,8 @@ class Job:
     @property
     def duration_s(self) -> float | None:
         """The longest of what is known of it: a watch may begin late, and a log may lack steps. No part is longer."""
-        return max(self.watched_s or 0.0, self.seconds_of_steps, self.wasted_s or 0.0) or None
+        parts = (self.watched_s or 0.0, self.clocked_s or 0.0, self.seconds_of_steps, self.wasted_s or 0.0)
+        return max(parts) or None
 
     @property
     def watched_s(self) -> float | None:
@@ -108,6 +111,7 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause, tu
         gpus_from=gpus_from,
         wasted_s=story.wasted_s,
         wasted_from=story.wasted_from,
+        clocked_s=_clocked(story.diagnosis, story.logs),
         steps=_steps(story.logs, notes),
         rollouts=_rollouts(directory, notes),
         configs=configs,
@@ -152,10 +156,20 @@ def configuration_of(copied: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in copied if name.endswith((".toml", ".conf")))[:1]
 
 
-def job_of_log(path: str) -> Job:
-    """What one log shows of its job: the steps, and the GPUs of the command that it prints."""
+def job_of_log(path: str, diagnosis: Diagnosis) -> Job:
+    """What one log shows of its job: its clocks, the steps, and the GPUs of the command that it prints."""
     gpus, gpus_from = _gpus_asked([path])
-    return Job(steps=_steps([path], []), gpus=gpus, gpus_from=gpus_from)
+    return Job(steps=_steps([path], []), clocked_s=_clocked(diagnosis, [path]), gpus=gpus, gpus_from=gpus_from)
+
+
+def _clocked(diagnosis: Diagnosis, logs: Sequence[str]) -> float | None:
+    """The longest time that the clocks of one log cover: logs of other programs may be of another zone.
+
+    None where a log holds several runs.
+    """
+    if diagnosis.earlier:
+        return None
+    return max((seconds for log in logs if (seconds := clock_span(log)) is not None), default=None)
 
 
 def _gpus_asked(logs: Sequence[str]) -> tuple[int | None, str]:

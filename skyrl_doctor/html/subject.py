@@ -175,7 +175,7 @@ def _log(source: str, config: Sequence[str]) -> Subject:
             f"{source} is not a log: no line has a time, a level, a figure of training or an error; {_FORMS}"
         )
     name = os.path.basename(source)
-    job = job_of_log(source)
+    job = job_of_log(source, found.diagnosis)
     cause = configured_cause(found.diagnosis, config)
     faults = step_faults(found.diagnosis, found.read)
     return Subject(name=name, kind="log", cause=cause, steps=job.steps, faults=faults, job=job if job.steps else None)

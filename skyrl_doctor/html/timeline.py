@@ -47,6 +47,8 @@ def _part(job: Job, seconds: float) -> str:
     """Which part of the job is known to take this long, where it was not watched as a whole."""
     if seconds == job.watched_s:
         return ""
+    if seconds == job.clocked_s:
+        return " (by the clocks of a log)"
     return " (its steps)" if seconds == job.seconds_of_steps else " or more (from the root cause on)"
 
 

@@ -378,6 +378,29 @@ def test_a_log_without_slurm_gives_the_time_and_the_gpus(tmp_path: Path) -> None
         assert f'<p class="kind">{" · ".join(f"{name} {value}" for name, value in expected)}</p>' in page
 
 
+def test_the_clocks_of_a_log_tell_how_long_it_lasted(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    first = "INFO 03-02 09:00:00 [a.py:1] start\nstep:1 - timing_s/step:140.0\n"
+    last = "INFO 03-02 09:32:00 [a.py:1] end\n"
+    log.write_text(f"{first}{last}", encoding="utf-8")
+    for source in (log, tmp_path):
+        job = read_subject(str(source)).job
+        assert job is not None
+        assert next(cost(job)) == ("duration", "32 min (by the clocks of a log)")
+
+
+def test_the_clocks_of_a_log_with_several_runs_tell_of_none(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    run = (
+        "2026-03-02 {hour}:00:00,120\tINFO worker.py:1942 -- Started a local Ray instance.\n"
+        "step:1 - timing_s/step:140.0\nValueError: no row\nINFO:     Application shutdown complete.\n"
+    )
+    log.write_text("".join(run.format(hour=hour) for hour in ("09", "15")), encoding="utf-8")
+    job = read_subject(str(log)).job
+    assert job is not None
+    assert next(cost(job)) == ("duration", "2 min (its steps)")
+
+
 def test_a_watch_that_came_late_is_not_the_time_of_the_job(tmp_path: Path) -> None:
     event = {"schema": 1, "time": "", "policy": "report", "why": "--once: one pass is complete"}
     marks = [{**event, "event": "start", "at": 5000.0}, {**event, "event": "end", "at": 5004.0}]
