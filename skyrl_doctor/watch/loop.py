@@ -17,11 +17,12 @@ from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.follow.follower import Follower
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.journal import Journal
+from skyrl_doctor.watch.last_line import last_line_time
 from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
-from skyrl_doctor.watch.rules.progress import Progress, patience_s
+from skyrl_doctor.watch.rules.progress import START, Progress, patience_s
 from skyrl_doctor.watch.rules.stall import STACKS_AFTER
 from skyrl_doctor.watch.sample.base import Look, Sampler, Samplers
 from skyrl_doctor.watch.settings import Settings
@@ -129,16 +130,21 @@ class Watch:
 
     def print_open(self) -> None:
         """Prints what is open at the end of a single pass. Where no root cause is, `diagnose` judges the logs."""
+        places = (self.settings.place, *self.settings.logs)
         if not any(one.root for one in self.open.values()):
             self.unmatched = unmatched_end(
-                (self.settings.place, *self.settings.logs),
+                places,
                 over=self._end.over_at is not None,
                 patience_s=patience_s(self.progress),
                 only_final=self.settings.writes,
                 clock=self._clock,
             )
         for text in screen.still_open(
-            self.open, earlier=self._journal.open, unmatched=self.unmatched, what=self.progress.what
+            self.open,
+            earlier=self._journal.open,
+            unmatched=self.unmatched,
+            what=self.progress.what,
+            last_line=last_line_time(places) if self.progress.what == START else "",
         ):
             self._journal.say(text)
 

@@ -17,10 +17,14 @@ MOST_CHARS = 200
 
 @record
 class UnmatchedEnd:
-    """`text` names the error and its line. It is not `final` while the logs still grow: the run may survive it."""
+    """`text` names the error and its line. It is not `final` while the logs still grow: the run may survive it.
+
+    `until` is when it becomes final if no log grows.
+    """
 
     text: str
     final: bool
+    until: float = 0.0
 
 
 def unmatched_end(
@@ -46,7 +50,7 @@ def unmatched_end(
         return None
     found = diagnose(logs, site_s=time.localtime().tm_gmtoff)
     text = _text(found.diagnosis)
-    return UnmatchedEnd(text, final) if text else None
+    return UnmatchedEnd(text, final, grown + patience_s) if text else None
 
 
 def _text(diagnosis: Diagnosis) -> str:

@@ -57,16 +57,27 @@ def step_text(step: Step) -> str:
 
 
 def still_open(
-    alerts: Mapping[str, Alert], *, earlier: Container[str], unmatched: UnmatchedEnd | None, what: str
+    alerts: Mapping[str, Alert], *, earlier: Container[str], unmatched: UnmatchedEnd | None, what: str, last_line: str
 ) -> Iterator[str]:
-    """What is open at the end of one pass. `earlier` are the keys of the findings of earlier passes."""
+    """What is open at the end of one pass.
+
+    `earlier` are the keys of the findings of earlier passes, `last_line` is the time of the last line, if that is known.
+    """
     if unmatched is not None:
-        yield f"{PREFIX}{'the run ended with' if unmatched.final else 'the run may survive'} {unmatched.text}"
+        yield f"{PREFIX}{_unmatched(unmatched)}"
     for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key)):
         yield f"{PREFIX}{_since(one, is_earlier=one.key in earlier)}: {line(one).removeprefix(PREFIX)}"
     number = len(alerts) + (unmatched is not None and unmatched.final)
     count = {0: "no open findings", 1: "1 open finding"}.get(number, f"{number} open findings")
-    yield f"{PREFIX}{count}; last activity: {'none in the logs' if what == START else plain(what)}"
+    none = f"no step in the logs; last line at {last_line}" if last_line else "last activity: none in the logs"
+    yield f"{PREFIX}{count}; {none if what == START else f'last activity: {plain(what)}'}"
+
+
+def _unmatched(found: UnmatchedEnd) -> str:
+    if found.final:
+        return f"the run ended with {found.text}"
+    over_at = datetime.fromtimestamp(found.until).astimezone().strftime("%H:%M")
+    return f"{found.text}; if no log grows until {over_at}, the run ended with it"
 
 
 def _since(one: Alert, *, is_earlier: bool) -> str:

@@ -10,11 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.watch.rules.progress import COLD_S
 
 REFUSED = "ERROR 01-05 00:01:00 [s.py:9] ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000.\n"
 
@@ -200,6 +202,16 @@ def test_one_look_at_a_run_that_an_unknown_error_ended(
         ]
 
 
+def test_one_look_at_a_run_without_steps_tells_the_time_of_its_last_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(tmp_path / "train.log", "ERROR 05-01 17:06:02 [core.py:1299] loads\nno clock here\n")
+    dispatch(["watch", str(tmp_path), "--once", "--no-samplers"])
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "skyrl-doctor watch: no open findings; no step in the logs; last line at 17:06:02"
+    )
+
+
 def test_one_look_at_a_run_that_survived_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "train.log"
     append(log, TRACEBACK)
@@ -214,8 +226,10 @@ def test_one_look_at_a_run_that_may_survive_its_last_error(tmp_path: Path, capsy
     append(log, f"step:1 - actor/grad_norm:0.2\n{TRACEBACK}")
     own = "skyrl-doctor watch: "
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    over_at = datetime.fromtimestamp(log.stat().st_mtime + COLD_S).astimezone().strftime("%H:%M")
+    error = f"an error that no known failure matches, at {log}:5: KeyError: 'gold'"
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        f"{own}the run may survive an error that no known failure matches, at {log}:5: KeyError: 'gold'",
+        f"{own}{error}; if no log grows until {over_at}, the run ended with it",
         f"{own}no open findings; last activity: step 1",
     ]
     append(tmp_path / "training_complete.flag", "")
