@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.report.path_words import is_path
 from skyrl_train.contracts.screen import columns, fitted, limit, print_lines, print_note
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 ROWS, NEIGHBOUR_ROWS = 3, 2
-"""Rows of the screen that the line of the root cause gets without -v, and each line around it."""
+"""Rows of the screen that the line of the root cause gets without -v, besides its long paths, and each line around it."""
 _QUOTED = re.compile(r"  (?P<mark>[> ]) +\d+ \| ")
 FOUND, UNREADABLE = 1, 2
 SCRIPTS = (".sh", ".sbatch", ".slurm", ".py", ".toml", ".yaml", ".yml")
@@ -189,15 +190,27 @@ def quoted_rows(lines: Iterable[str], width: int | None) -> Iterator[str]:
         if width is None or lead is None or len(line) <= width:
             yield line
             continue
-        rows = textwrap.wrap(line[lead.end() :], width - lead.end(), break_on_hyphens=False) or [""]
+        rows = _rows(line[lead.end() :], width - lead.end())
         indent = f"{'| ':>{lead.end()}}"
         is_root = lead["mark"] == ">"
-        most = ROWS if is_root else NEIGHBOUR_ROWS
+        room = width - lead.end()
+        most = ROWS + sum(len(row) > room for row in rows) if is_root else NEIGHBOUR_ROWS
         if len(rows) > most and not is_root:
-            rows[most - 1] = f"{rows[most - 1][: width - lead.end() - 1]}…"
+            last = rows[most - 1]
+            rows[most - 1] = f"{last} …" if len(last) > room else f"{last[: room - 1]}…"
         yield from (f"{indent if at else lead[0]}{row}" for at, row in enumerate(rows[:most]))
         if len(rows) > most and is_root:
             yield f"{indent}… (-v prints the whole line)"
+
+
+def _rows(text: str, width: int) -> list[str]:
+    """The text in rows. A path stays whole, so that it can be copied; any other long word is broken."""
+    words = (word if is_path(word) else " ".join(_pieces(word, width)) for word in text.split(" "))
+    return textwrap.wrap(" ".join(words), width, break_on_hyphens=False, break_long_words=False) or [""]
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    return (word[at : at + width] for at in range(0, max(1, len(word)), width))
 
 
 def growth(one: Section) -> str:

@@ -19,6 +19,7 @@ from skyrl_doctor.logs.read.levels import parse_header
 from skyrl_doctor.logs.sentences import explain, remedy
 from skyrl_doctor.logs.surroundings import ALL, OURS, fit, shown_parts
 from skyrl_doctor.page import parse, wrap_markdown
+from skyrl_doctor.report.path_words import shortened
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
@@ -377,9 +378,8 @@ def _quotation(line: Line, redact: Redact, width: int = WIDTH) -> Iterator[str]:
     yield f"  {_position(line)}"
     for number, neighbour in line.context or ((line.number, line.text),):
         lead = f"  {'>' if number == line.number else ' '} {number:>6} | "
-        clean, most = _clean(neighbour, redact), 2 * width - len(lead)
-        cut = number != line.number and len(clean) > most
-        yield f"{lead}{clean[: most - 1]}…" if cut else f"{lead}{clean}"
+        clean = _clean(neighbour, redact)
+        yield f"{lead}{clean if number == line.number else shortened(clean, 2 * width - len(lead))}"
     if line.frame:
         yield f"  raised in {_clean(line.frame, redact)}"
     if line.caller:

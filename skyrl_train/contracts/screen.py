@@ -13,8 +13,8 @@ from typing import Any, TextIO, cast
 
 from skyrl_train.contracts.printable import one_line, printable
 
-_WHOLE = re.compile(r"\s*(?:>?\s*\d+ \||\$ |#)")
-"""Begins what must not be broken: a quoted line with its number, a command, a comment of a script."""
+_WHOLE = re.compile(r"\s*(?:>?\s*\d+ \||\||\$ |#)")
+"""Begins what must not be broken: a quoted line with its number, a row of one, a command, a comment of a script."""
 _LABEL = re.compile(r"\S{1,12}: {2,}")
 NARROWEST, USUAL, WIDEST = 40, 80, 200
 

@@ -131,6 +131,32 @@ def test_the_quoted_lines_fit_the_screen(
     assert [line for line in whole if line.startswith("  >")] == [f"  >      3 | {error.rstrip()}"]
 
 
+def test_a_path_in_a_quoted_line_stays_whole_on_a_narrow_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    long = "/env/lib/python3.12/site-packages/oddlib/inference_servers/new_inference_worker_wrap.py"
+    longer = long.replace("oddlib", "/".join(f"folder_{at}" for at in range(9)))
+    log = tmp_path / "train.log"
+    log.write_text(
+        f'Traceback (most recent call last):\n  File "{long}", line 66, in f\n  File "{longer}", line 66, in g\n'
+        f"ValueError: {'x' * 60} of {long} has no row\n"
+    )
+    assert dispatch(["diagnose", str(log)]) == 1
+    assert [line for line in capsys.readouterr().out.splitlines() if "|" in line] == [
+        "         1 | Traceback (most recent call last):",
+        "         2 | File",
+        f'           | "{long}", …',
+        "         3 | File",
+        f'           | "{longer}", …',
+        "  >      4 | ValueError:",
+        f"           | {'x' * 47}",
+        f"           | {'x' * 13} of",
+        f"           | {long}",
+        "           | … (-v prints the whole line)",
+    ]
+
+
 def test_a_run_whose_figures_are_nan_is_no_healthy_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "train.log"
     lines = [f"step:{at} - actor/grad_norm:{'nan' if at > 2 else 0.2}" for at in range(1, 6)]
