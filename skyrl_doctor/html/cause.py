@@ -14,7 +14,7 @@ from skyrl_doctor.logs.judge.frames import short_place
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import search_text
-from skyrl_doctor.logs.sentences import explain
+from skyrl_doctor.logs.sentences import explain, explain_consequence
 from skyrl_doctor.logs.show import (
     advice,
     earlier_runs,
@@ -206,9 +206,12 @@ def _is_consequence(hit: Hit, root: Hit | None) -> bool:
 
 
 def _places(diagnosis: Diagnosis, hits: tuple[Hit, ...] | list[Hit]) -> Iterator[Place]:
+    cause = diagnosis.root.line if diagnosis.root else diagnosis.unknown
     for hit in hits[:MOST]:
         name = f"{hit.failure.id or ''} {hit.failure.slug}".strip()
-        yield Place(name=name, place=_place(hit.line), text=explain(hit, diagnosis.dialect))
+        is_cascade = hit.failure.signature.role is Part.CASCADE
+        text = explain_consequence(hit, cause if is_cascade else None, diagnosis.dialect)
+        yield Place(name=name, place=_place(hit.line), text=text)
 
 
 def _name(one: Fields) -> str:

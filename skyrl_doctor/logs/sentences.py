@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Set
 
 from skyrl_doctor.logs.judge.hits import Hit
+from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.surroundings import ALL, choose, fit
 
 UNKNOWN = "?"
@@ -11,6 +12,8 @@ _WITHOUT_VALUE = re.compile(r"(?<=: )\?: |(?:: \?)+$")
 """Parts of a sentence for which the line has no value: `refused: ?: the reason`, `refused: ?`."""
 _KEYS_ASIDE = re.compile(r" \((?:`\{key:[\w.]+\}`(?:, )?)+\)")
 """Settings that a sentence names beside it: without them it is as true, and another framework has other names."""
+_GUESS = re.compile(r": [^:]*\b(?:most often|mostly|or)\b[^:]*$")
+"""What a sentence says of causes that its line does not show."""
 _SPACES = re.compile(r" {2,}")
 _PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
 
@@ -18,6 +21,15 @@ _PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
 def explain(hit: Hit, dialect: str = "") -> str:
     """The cause in one sentence. `dialect` decides how settings are named."""
     return _fill(hit.failure.signature.explain, hit, dialect)
+
+
+def explain_consequence(hit: Hit, cause: Line | None, dialect: str = "") -> str:
+    """A consequence in one sentence. What its signature guesses of a cause is left out where a line is known as the cause."""
+    text = explain(hit, dialect)
+    if cause is None or not hit.failure.signature.last_resort or not _GUESS.search(text):
+        return text
+    place = f"line {cause.number}" if cause.file == hit.line.file else f"line {cause.number} of {cause.file}"
+    return f"{_GUESS.sub('', text)}; {place} has the reason"
 
 
 def remedy(hit: Hit, dialect: str = "", parts: Set[str] = ALL) -> str:

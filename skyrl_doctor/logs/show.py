@@ -16,7 +16,7 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import Raised, search_text
 from skyrl_doctor.logs.read.levels import parse_header
-from skyrl_doctor.logs.sentences import explain, remedy
+from skyrl_doctor.logs.sentences import explain, explain_consequence, remedy
 from skyrl_doctor.logs.surroundings import ALL, OURS, fit, shown_parts
 from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.path_words import shortened
@@ -349,6 +349,7 @@ def _fitted(body: str, parts: frozenset[str]) -> str:
 
 
 def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[str]:
+    cause = diagnosis.root.line if diagnosis.root else diagnosis.unknown
     root = diagnosis.root and (diagnosis.root.line.file, diagnosis.root.line.number)
     cascades = [
         hit
@@ -358,7 +359,8 @@ def _consequences(diagnosis: Diagnosis, redact: Redact, width: int) -> Iterator[
     if cascades:
         yield "Consequences, not the cause:"
         for hit in cascades[:MAX_LISTED]:
-            entry = f"{hit.failure.name}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
+            sentence = explain_consequence(hit, cause, diagnosis.dialect)
+            entry = f"{hit.failure.name}, {_position(hit.line)}: {_clean(sentence, redact)}"
             yield from textwrap.wrap(
                 entry,
                 width,

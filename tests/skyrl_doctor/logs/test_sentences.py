@@ -11,7 +11,7 @@ from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures, load_topics
-from skyrl_doctor.logs.sentences import explain, name_setting, remedy
+from skyrl_doctor.logs.sentences import explain, explain_consequence, name_setting, remedy
 from skyrl_doctor.plan.dialects.schema import rules
 from skyrl_doctor.plan.keys import EXTRA
 
@@ -96,3 +96,14 @@ def test_without_a_framework_a_setting_aside_is_left_out() -> None:
     found = hit("limit is 7, used 9", signature=aside)
     assert remedy(found) == "Save more often, or use another partition."
     assert remedy(found, "run-config") == "Save more often (`trainer.save_every_steps`), or use another partition."
+
+
+def test_a_consequence_guesses_no_cause_where_a_line_is_known_as_one() -> None:
+    died = Signature(pattern="died", sample="died", explain="a worker died: mostly memory, or a kill", last_resort=True)
+    named = Signature(pattern="died", sample="died", explain="a file is absent: a.txt", last_resort=True)
+    after = hit("died", signature=died)
+    cause = replace(after.line, number=14)
+    assert explain_consequence(after, None) == "a worker died: mostly memory, or a kill"
+    assert explain_consequence(after, cause) == "a worker died; line 14 has the reason"
+    assert explain_consequence(after, replace(cause, file="b.log")) == "a worker died; line 14 of b.log has the reason"
+    assert explain_consequence(hit("died", signature=named), cause) == "a file is absent: a.txt"
