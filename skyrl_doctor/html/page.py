@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from skyrl_doctor.html.cause import NOTHING
+from skyrl_doctor.html.cause import NOTHING, Cause
 from skyrl_doctor.html.findings import cause_section, findings_section, step_faults_section
 from skyrl_doctor.html.markup import Html, join, prose, tag
 from skyrl_doctor.html.parts import Section, badge, facts, folded, plural
@@ -117,7 +117,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
     for number, one in enumerate(subject.examined):
         yield Section(f"findings-{number}", f"Findings: {one.title}", findings_section(one, linked))
     if job is not None:
-        yield Section("timeline", "Timeline", timeline_section(job))
+        yield Section("timeline", "Timeline", timeline_section(job, subject.faults, _failure(subject.cause)))
     if subject.steps:
         yield Section("steps", "Training steps", steps_section(subject.steps, job.gpus if job else None))
     if job is None:
@@ -132,6 +132,11 @@ def _sections(subject: Subject) -> Iterator[Section]:
         yield Section("environment", "Environment", facts(job.environment))
     if job.notes:
         yield Section("notes", "Not read", tag("ul", [tag("li", note) for note in job.notes]))
+
+
+def _failure(cause: Cause | None) -> str:
+    """The id of what ended the run; empty where nothing did."""
+    return (cause.id or "an unknown error") if cause is not None and cause.headline else ""
 
 
 def _places(subject: Subject) -> dict[str, dict[int, str]]:

@@ -7,6 +7,8 @@ from typing import Any
 from skyrl_doctor.html.job import Job
 from skyrl_doctor.html.markup import Html, join, tag
 from skyrl_doctor.html.parts import facts, table
+from skyrl_doctor.html.phases import phases_plot
+from skyrl_doctor.watch.past_steps import StepFault
 from skyrl_doctor.watch.rules.base import duration
 
 WIDTH, HEIGHT, MARGIN = 960, 42, 3
@@ -14,12 +16,13 @@ MOST = 400
 UNKNOWN = "unknown"
 
 
-def timeline_section(job: Job) -> Html:
-    """How long the job took and cost, then what happened in it."""
+def timeline_section(job: Job, faults: Sequence[StepFault] = (), failure: str = "") -> Html:
+    """How long the job took and cost, the phases of its steps, then what happened in it."""
     rows = sorted((*_events(job.events), *_ends(job)), key=lambda row: row[0])[:MOST]
     cells = [(_clock(at), kind, text) for at, kind, text in rows]
     return join(
         facts(cost(job)),
+        phases_plot(job.steps, faults, failure),
         _picture(job, rows),
         table("What happened (times in UTC)", ("time", "event", "text"), cells)
         if rows

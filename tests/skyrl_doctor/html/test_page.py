@@ -84,7 +84,12 @@ def test_the_page_of_a_job_has_every_section(job: Path) -> None:
         "Environment",
     ]
     assert "MEM002 backward-out-of-memory" in page
-    assert re.findall(r"<figcaption><b>([^<]*)</b>", page)[:4] == ["Timeline", "reward", "response length", "entropy"]
+    assert re.findall(r"<figcaption><b>([^<]*)</b>", page)[:4] == [
+        "Phases of the steps",
+        "Timeline",
+        "reward",
+        "response length",
+    ]
     assert "1 not finite" in page
 
 
