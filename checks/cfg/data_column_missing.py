@@ -69,7 +69,7 @@ SIGNATURES = (
         within=16,
         sample="KeyError: \"None of [Index(['question'], dtype='object')] are in the [columns]\"",
         explain="the table of the data has no column `{column}`",
-        remedy=f"{PRINT_ROW} Rename the column, or give the name that is there: `data.prompt_key` and `data.response_key`.",
+        remedy=f"{PRINT_ROW} Rename the column, or give the name that is there (`data.prompt_key`).",
         versions="verl, pandas",
     ),
     Signature(

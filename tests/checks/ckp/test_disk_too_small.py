@@ -107,7 +107,7 @@ FULL = "OSError: [Errno 28] No space left on device"
 )
 def test_no_room_elsewhere_is_no_full_disk(lines: list[str]) -> None:
     found = find_root_cause([scan_chunks("a.log", ["\n".join(lines).encode()], installed_patterns())])
-    assert (found.root.failure.name if found.root else None) in (None, "POD005", "POD010", "RUN012", "TRN009")
+    assert (found.root.failure.name if found.root else None) in (None, "ENV007", "POD005", "POD010", "RUN012", "TRN009")
 
 
 def test_a_disk_is_full_where_shared_memory_stands_far_above() -> None:

@@ -60,4 +60,4 @@ def test_another_text_is_none(text: str, tmp_path: Path) -> None:
 
 def test_each_healthy_log_is_one() -> None:
     others = [path.name for path in sorted((LOGS / "healthy").glob("*.log")) if not is_one(path)]
-    assert others == ["vllm_help.log"]  # the text of --help
+    assert others == ["benchmark_of_answers.log", "vllm_help.log"]  # a table, and the text of --help
