@@ -44,6 +44,7 @@ SIGNATURES = (
         pattern=rf"{FILE_ERROR}.{{0,300}}{TRITON_CACHE}|[Tt]riton.{{0,300}}[Ss]tale file handle|/\.triton/\S{{0,200}}: {FILE_ERROR}",
         sample="OSError: [Errno 116] Stale file handle: '/home/user/.triton/cache/ab12/matmul.json'",
         explain=CAUSE,
+        unless=r"\bdf: ",  # DeepSpeed asks for the file system of a folder that it makes later
         versions="triton",
         refines=("IMG007",),
     ),

@@ -45,6 +45,14 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
+        pattern=r"\bYour setup doesn't support bf16/gpu\b",
+        sample="ValueError: Your setup doesn't support bf16/gpu. You need torch>=1.10, using Ampere GPU with cuda>=11.0",
+        explain="this process sees no GPU that computes in bf16: an older one than Ampere (V100, T4), or none",
+        remedy="`nvidia-smi -L` in the job shows its GPUs. An older one: set `bf16` to false and `fp16` to true, or request an A100, L40S or H100. None: the job was given no GPU, or CUDA_VISIBLE_DEVICES hides it.",
+        versions="transformers",
+        refines=("ENV012",),
+    ),
+    Signature(
         pattern=r"GPUs with compute capability below (?P<needed>\d+\.\d) are not supported|Unsupported gpu architecture",
         sample="RuntimeError: GPUs with compute capability below 7.0 are not supported.",
         explain="this GPU is older than the program supports",

@@ -101,7 +101,7 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"Error: .{0,80}(?:torch\.cuda\.is_available\(\) is False|[Nn]o (?:CUDA |NVIDIA )?(?:(?:GPUs|devices) (?:are |were )?(?:available|found|detected|visible)|GPU (?:is |was )?(?:found|detected|visible))\b|support bf16/gpu)|\bNVMLError_(?:DriverNotLoaded|LibraryNotFound)\b",
+        pattern=r"Error: .{0,80}(?:torch\.cuda\.is_available\(\) is False|[Nn]o (?:CUDA |NVIDIA )?(?:(?:GPUs|devices) (?:are |were )?(?:available|found|detected|visible)|GPU (?:is |was )?(?:found|detected|visible))\b)|\bNVMLError_(?:DriverNotLoaded|LibraryNotFound)\b",
         sample="ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!",
         explain=CAUSE,
         remedy=REQUEST,

@@ -60,6 +60,15 @@ SIGNATURES = (
         fatal=False,
     ),
     Signature(
+        pattern=r"\{'loss': [^\n]{1,200}'(?:rewards/(?:chosen|rejected)|logps/(?:chosen|rejected)|reward|kl)': '?nan\b",
+        sample="{'loss': 0.0, 'learning_rate': 1e-05, 'rewards/chosen': nan, 'rewards/rejected': nan, 'epoch': 0.5}",
+        explain="the rewards or the log-probabilities are NaN step after step, so the run trains nothing",
+        remedy=LOWER,
+        versions="trl",
+        at_least=3,
+        fatal=False,
+    ),
+    Signature(
         pattern=r"\b(?:[Ss]tep|iter|[Ii]teration|[Ee]poch)\b[^\n]{0,200}\b[Ll]oss[ :=]{1,4}(?:nan|NaN)\b",
         sample="step 00003 (60.00%) | loss: nan | lrm: 0.80 | dt: 277.15ms",
         explain="the loss is NaN step after step, so the run trains nothing",

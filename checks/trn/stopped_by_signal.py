@@ -102,7 +102,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal:? )?(?:Signals\.)?SIGTERM\b|\bSIGTERM (?:signal )?received\b|\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) signal:? 15\b(?! ?\w)",
-        unless=r"\*\*\* ",
+        unless=r"\*\*\* |\bsystemd-\w{1,20}\[",
         sample="Received SIGTERM, terminating subprocesses and exiting",
         explain=STOPPED,
         remedy=f"{FIND_SENDER}, {RESUME}",

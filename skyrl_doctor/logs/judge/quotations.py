@@ -65,7 +65,9 @@ _CLOSES = re.compile(
 )
 _SET_UP = re.compile(rb"CmdOutputObservation(?! ?\(source=(?:EventSource\.)?(?i:agent))")
 """OpenHands writes who asked for a command; the commands of the set-up have no source."""
-_OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
+_OWN_CODE = re.compile(
+    rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|lmdeploy|llama_cpp|ray|uvicorn|litellm|openhands|skyrl\w*|prime_rl|verifiers|trl)/'
+)
 """A traceback through this code is the run's own, also within a quotation."""
 _WITHOUT_END = re.compile(rb"Exception ignored in|--- Logging error ---")
 """Stands above a traceback after which Python goes on: of an exception that it ignores, or of a logger."""
