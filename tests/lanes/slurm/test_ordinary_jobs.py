@@ -64,7 +64,8 @@ BATCH: dict[str, tuple[str, tuple[str, ...]]] = {
         "#!/usr/bin/python3\nimport os, sys\nprint(*map('='.join, os.environ.items()), sep='\\n')\nsys.exit(8)\n",
         GPU,
     ),
-    "cancels itself": (f"{BASH}scancel $SLURM_JOB_ID\nsleep 60\n", ("--no-requeue",)),
+    # One process waits for the signal: else bash says at times that its child was terminated.
+    "cancels itself": (f"{BASH}scancel $SLURM_JOB_ID\nexec sleep 60\n", ("--no-requeue",)),
     "cores": (f"{BASH}nproc\n", ("--cpus-per-task=2", "--mem=100M", "--exclusive=user", "--nice=5")),
     "own device": (f"export CUDA_VISIBLE_DEVICES=0\n{BASH}".replace("export", "#!/bin/bash\nexport", 1), GPU),
 }
