@@ -20,6 +20,9 @@ from skyrl_doctor.core.signature import Signature
 
 CAUSE = "no sample of the batch was left to train on; skip the step and find out why the rollouts failed"
 
+IN_ATTENTION = r"(?:flash_attention|modeling_flash|modeling_)\w{0,40}\.py"
+"""The model's own code above the error: the attention of a batch without tokens."""
+
 SIGNATURES = (
     Signature(
         pattern=r"stack expects a non-empty TensorList|\bneed at least one array to (?:concatenate|stack)|input tensor must be non-empty",
@@ -58,7 +61,7 @@ SIGNATURES = (
         sample="ValueError: zero-size array to reduction operation maximum which has no identity",
         explain=CAUSE,
         versions="numpy, torch",
-        unless_above=r"(?:flash_attention|modeling_flash|modeling_)\w{0,40}\.py",  # the attention of a batch without tokens
+        unless_above=IN_ATTENTION,
     ),
     Signature(
         pattern=r"\b(?:max|min)\(\) (?:iterable argument is empty|arg is an empty sequence)|mean requires at least one data point",
@@ -88,7 +91,7 @@ SIGNATURES = (
         sample="RuntimeError: max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
         explain=CAUSE,
         versions="verl < 2026-04",
-        unless_above=r"(?:flash_attention|modeling_flash|modeling_)\w{0,40}\.py",
+        unless_above=IN_ATTENTION,
     ),
 )
 

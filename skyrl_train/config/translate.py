@@ -128,7 +128,7 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
     sources = {one.setting: one for one in (*derived, *read)}
     refusals = [
-        _Left(sources[key], _REASONS.get(key) or _instead(ours[key], why) if key in ours else why)
+        _Left(sources[key], _REASONS.get(key) or (_instead(ours[key], why) if key in ours else why))
         for key, why in refused.items()
         if key in sources
     ]

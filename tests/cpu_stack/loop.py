@@ -64,8 +64,10 @@ class LateSandbox:
         if not action.arguments.get("reset"):
             if self._first and not LateSandbox.late:
                 LateSandbox.late = True
-                await self._two_steps()
-                LateSandbox.late = False
+                try:
+                    await self._two_steps()
+                finally:
+                    LateSandbox.late = False
             self._first = False
         return await self._sandbox.run(action, limit_s=limit_s)
 

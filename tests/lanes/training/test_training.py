@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cpu_stack.run import write_job
+from cpu_stack.run import METRICS, write_job
 from lanes.training.lab import Run, allow, training
 from skyrl_train.checkpoints.saved import examine
 from skyrl_train.contracts.agent.finish import Finish
@@ -24,7 +24,7 @@ def counts(job: Path) -> list[Counts]:
 
 def steps(job: Path) -> list[dict[str, float]]:
     """What verl's file logger wrote, step by step."""
-    return [json.loads(line)["data"] for line in (job / "metrics.jsonl").read_text().splitlines()]
+    return [json.loads(line)["data"] for line in (job / METRICS).read_text().splitlines()]
 
 
 def root(job: Path) -> Path:

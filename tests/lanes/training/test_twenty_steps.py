@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cpu_stack.run import write_job
+from cpu_stack.run import METRICS, write_job
 from lanes.training.lab import allow, training
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.launch import directory
@@ -47,7 +47,7 @@ def curves(job: Path, model: Path, *, seed: int) -> list[dict[str, float]]:
     allow(job)
     with training(job, "run") as run:
         assert run.status() == 0, run.log[-6000:]
-    lines = [json.loads(line)["data"] for line in (job / "metrics.jsonl").read_text().splitlines()]
+    lines = [json.loads(line)["data"] for line in (job / METRICS).read_text().splitlines()]
     return [{name: value for name, value in line.items() if not name.startswith(CLOCKS)} for line in lines]
 
 
