@@ -183,7 +183,7 @@ def build(case: Case, config: Any, meter: Meter, workers: Workers) -> None:
             workers.actor.init_model()
     worker = workers.actor
     worker.rollout = Rollout(int(settings.rollout.checkpoint_engine.update_weights_bucket_megabytes))
-    worker.base_sync_done, worker.layered_summon = True, False
+    worker.base_sync_done, worker.layered_summon = True, bool(settings.rollout.get("layered_summon", False))
     worker.peft_merge = bool(settings.model.lora.get("merge", False))
 
 
