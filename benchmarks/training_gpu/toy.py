@@ -58,6 +58,14 @@ def prepare(
 
 def rewards(job: Path) -> list[float]:
     """Of each step: the mean reward of what was scored."""
+    return [line["reward"] / line["scored"] if line.get("scored") else 0.0 for line in _counts(job)]
+
+
+def most_scored(job: Path) -> bool:
+    """Whether at least half of the rollouts of each step were scored."""
+    return all(line.get("scored", 0) * 2 >= BATCH * N for line in _counts(job))
+
+
+def _counts(job: Path) -> list[dict[str, float]]:
     path = job / "rollout_counts.jsonl"
-    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    return [line["reward"] / line["scored"] if line.get("scored") else 0.0 for line in lines]
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

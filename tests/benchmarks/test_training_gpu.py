@@ -321,6 +321,14 @@ def test_modes_differ_if_their_means_are_further_apart_than_runs(
     assert ("too few runs" in capsys.readouterr().out) == (len(other) < 2)
 
 
+def test_a_run_whose_rollouts_are_mostly_masked_has_no_reward_to_compare(tmp_path: Path) -> None:
+    counts = tmp_path / "rollout_counts.jsonl"
+    counts.write_text('{"scored": 32, "reward": 8.0}\n{"scored": 16, "reward": 12.0}\n')
+    assert (toy.rewards(tmp_path), toy.most_scored(tmp_path)) == ([0.25, 0.75], True)
+    counts.write_text('{"scored": 32, "reward": 8.0}\n{"scored": 15, "reward": 15.0}\n{"reward": 0.0}\n')
+    assert (toy.rewards(tmp_path), toy.most_scored(tmp_path)) == ([0.25, 1.0, 0.0], False)
+
+
 def test_the_toy_of_a_mode_has_places_and_a_seed_of_its_own(tmp_path: Path) -> None:
     words = toy.prepare(tmp_path, on_cpu=False, name="toy-colocate_async-3", mode="colocate_async", seed=3)
     config = parse((tmp_path / "toy-colocate_async-3" / directory.CONFIG).read_text())
