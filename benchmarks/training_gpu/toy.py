@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from benchmarks.training_gpu import cpu, words
+from benchmarks.training_gpu.cases import ENGINE
 from benchmarks.training_gpu.prepare import write_job
 from skyrl_train.contracts.verl_keys import SEPARATE
 
@@ -14,6 +15,7 @@ STEPS, BATCH, N = 12, 4, 8
 FIRST, LAST = 4, 4
 """So many steps at either end are compared."""
 LEAST_RISE = 0.1
+CACHE_GIB = 1
 
 
 def prepare(
@@ -51,7 +53,8 @@ def prepare(
     )
     own_gpus = f'[slurm]\ngpus_per_node = {gpus}\n[trainer]\nmode = "{mode}"\nrollout_gpus = {gpus - 1}\n'
     text = text.replace("[trainer]\n", own_gpus + (f"seed = {seed}\n" if seed else ""))
-    more = [word for word in cpu.words(gpus) if "free_cache_engine" not in word] if on_cpu else []
+    cache = [f"+{ENGINE}.kv_cache_memory_bytes={CACHE_GIB << 30}"]  # measuring it fails where two engines start on a GPU
+    more = [word for word in cpu.words(gpus) if "free_cache_engine" not in word] if on_cpu else cache
     write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))
 

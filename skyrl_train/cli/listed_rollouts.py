@@ -15,7 +15,7 @@ from skyrl_train.contracts.job_files import JOB_SUMMARIES
 from skyrl_train.contracts.printable import printable
 from skyrl_train.contracts.rollout_summaries import directory_of, files_in, step_of
 from skyrl_train.contracts.screen import limit, print_note
-from skyrl_train.contracts.similar_path import did_you_mean
+from skyrl_train.contracts.similar_path import missing_rollouts
 from skyrl_train.view.filters import Filters
 from skyrl_train.view.index import Index, cache_directory
 from skyrl_train.view.search import count_before, matches, rows_before
@@ -103,8 +103,7 @@ def file_of(directory: Path, rollout: str) -> Path:
 def unreadable(source: Path, error: OSError) -> str:
     """Why a file or directory of transcripts cannot be read, and what to name instead."""
     if isinstance(error, FileNotFoundError):
-        meant = did_you_mean(str(source))
-        return f"{source} does not exist{meant or '; name a job directory or a file of transcripts'}"
+        return missing_rollouts(str(source))
     if isinstance(error, PermissionError):
         return f"you may not read {source}"
     return f"{source} cannot be read: {error.strerror or error}"

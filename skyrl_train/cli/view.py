@@ -21,16 +21,14 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.contracts.job_files import LAUNCHES
-    from skyrl_train.contracts.similar_path import did_you_mean
+    from skyrl_train.contracts.similar_path import missing_rollouts
     from skyrl_train.launch import directory
     from skyrl_train.view.index import Index, cache_directory
     from skyrl_train.view.server import HOST, Viewer
 
     source = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     if not os.path.exists(source):
-        raise UsageError(
-            f"{source} does not exist{did_you_mean(source) or '; name a job directory or a file of transcripts'}"
-        )
+        raise UsageError(missing_rollouts(source))
     if not 0 <= args.port <= 65535:
         raise UsageError(f"--port {args.port}: expected 0 to 65535")
     if not _has_transcripts(source):

@@ -17,6 +17,11 @@ def did_you_mean(path: str) -> str:
     return closest_beside(directory, name, names)
 
 
+def missing_rollouts(path: str) -> str:
+    """What is said of a place without transcripts that a user named and that does not exist."""
+    return f"{path} does not exist{did_you_mean(path) or '; name a job directory or a file of transcripts'}"
+
+
 def closest_beside(directory: str, name: str, names: Sequence[str]) -> str:
     import difflib  # only a mistyped name needs it
 
