@@ -53,7 +53,9 @@ def prepare(
     )
     own_gpus = f'[slurm]\ngpus_per_node = {gpus}\n[trainer]\nmode = "{mode}"\nrollout_gpus = {gpus - 1}\n'
     text = text.replace("[trainer]\n", own_gpus + (f"seed = {seed}\n" if seed else ""))
-    cache = [f"+{ENGINE}.kv_cache_memory_bytes={CACHE_GIB << 30}"]  # measuring it fails where two engines start on a GPU
+    cache = [
+        f"+{ENGINE}.kv_cache_memory_bytes={CACHE_GIB << 30}"
+    ]  # measuring it fails where two engines start on a GPU
     more = [word for word in cpu.words(gpus) if "free_cache_engine" not in word] if on_cpu else cache
     write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))
