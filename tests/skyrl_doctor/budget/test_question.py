@@ -1,18 +1,31 @@
 """Which model and which device."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from plans import plan
-from skyrl_doctor.budget.models import model_of, planned_model
-from skyrl_doctor.budget.question import job_device, planned_device
+from skyrl_doctor.budget.lengths import KnownLengths
+from skyrl_doctor.budget.models import Model, model_of, planned_model
+from skyrl_doctor.budget.question import estimate, job_device, planned_device
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_train.memory import Device
+from skyrl_train.memory import (
+    Critic,
+    Device,
+    Job,
+    Lengths,
+    device_named,
+    expected_job,
+    host_memory,
+    shape_from_config,
+)
+from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
+from skyrl_train.memory.parameters import in_model
 from support import plan_of
 
 MIB = 2**20
@@ -50,6 +63,13 @@ def test_of_several_devices_the_smallest_counts() -> None:
     small = Gpu(index=1, uuid="GPU-2", name="L4", memory=Memory(total_mib=23034, used_mib=0, free_mib=100))
     device, free = job_device(Gpus(source="nvml", gpus=(WHOLE, small)), {})
     assert (device, free) == (Device("L4", 23034 * MIB), 100 * MIB)
+
+
+def test_the_smallest_device_counts_although_another_is_fuller() -> None:
+    small = Gpu(index=1, uuid="GPU-2", name="L4", memory=Memory(total_mib=23034, used_mib=0, free_mib=23000))
+    full = Gpu(index=0, uuid="GPU-1", name="NVIDIA H200", memory=Memory(total_mib=143771, used_mib=143761, free_mib=10))
+    device, free = job_device(Gpus(source="nvml", gpus=(full, small)), {})
+    assert (device, free) == (Device("L4", 23034 * MIB), 23000 * MIB)
 
 
 def test_no_device_for_cuda_is_another_checks_finding() -> None:
@@ -119,3 +139,27 @@ def test_an_empty_model_path_is_no_model(path: str) -> None:
 def test_an_absurd_config_is_no_number(layers: object) -> None:
     with pytest.raises(CouldNotLook, match="num_hidden_layers"):
         model_of(files({**(known_config("Qwen/Qwen2.5-0.5B") or {}), "num_hidden_layers": layers}))
+
+
+SHAPE = shape_from_config(known_config("Qwen/Qwen2.5-0.5B") or {})
+MODEL = Model("Qwen/Qwen2.5-0.5B", SHAPE, "here")
+JOB = Job(prompt_length=4096, response_length=4096, micro_batch=32, n_gpus=2)
+
+
+def test_the_host_is_that_of_the_expected_lengths() -> None:
+    job = replace(JOB, activation_offload=True)
+    prompt, reply = Lengths(100, 200), Lengths(300, 900)
+    usual = host_memory(SHAPE, expected_job(job, prompt, reply))
+    assert usual != host_memory(SHAPE, job)
+    assert estimate(MODEL, job, device_named("H100"), None, KnownLengths(prompt, reply, "")).host == usual
+
+
+def test_all_states_of_the_updated_model_are_kept_and_those_at_rest_of_the_other() -> None:
+    """Weights, gradients and two states in float32; the model that waits has no gradients."""
+    actor, critic = in_model(SHAPE) * 4 / 2, in_model(SHAPE, value_head=True) * 4 / 2
+    alone = estimate(MODEL, JOB, device_named("H100"))
+    both = estimate(MODEL, replace(JOB, critic=Critic()), device_named("H100"))
+    away = estimate(MODEL, replace(JOB, critic=Critic(optimizer_offload=True)), device_named("H100"))
+    assert alone.kept == CONTEXT + 4 * actor
+    assert both.kept == CONTEXT + round(max(4 * actor + 3 * critic, 4 * critic + 3 * actor))
+    assert away.kept == CONTEXT + round(max(4 * actor + critic, 4 * critic + 3 * actor))
