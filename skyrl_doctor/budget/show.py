@@ -67,10 +67,10 @@ def _lines(
         yield _enough(plan, memory, needed)
     changes = _useful_changes(memory, plan)
     if changes:
-        enough = memory.likely.fits or any(change.budget.fits for change in changes)
+        enough = memory.fits(memory.likely) or any(memory.fits(change.budget) for change in changes)
         yield ""
         yield f"changes that help most{'' if enough else ', but none of them is enough'}:"
-        yield from (f"  {line}" for change in changes for line in _change(plan, change, fits_now=memory.budget.fits))
+        yield from (f"  {line}" for change in changes for line in _change(plan, memory, change))
     if solved is not None:
         yield ""
         yield _solution(memory, solved.worst)
@@ -92,6 +92,7 @@ def _wrapped(line: str, screen: int) -> list[str]:
 def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[str, Any]:
     """The same as JSON types, schema 1."""
     result: dict[str, Any] = memory.budget.as_json()
+    result["device"] |= {"limit_gib": round(gib(memory.limit), 3), "fits": memory.fits(memory.budget)}
     result["model"] = {"name": memory.model, "shape_from": memory.shape_from}
     result["problems"] = list(memory.budget.problems)
     likely = memory.likely
@@ -99,7 +100,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
         "lengths": memory.lengths or None,
         "peak_gib": round(gib(likely.peak.total), 3),
         "phase": str(likely.peak.phase),
-        "fits": likely.fits,
+        "fits": memory.fits(likely),
     }
     result["host"] = None if memory.host is None else {"gib_per_gpu": round(gib(memory.host.total), 3)}
     result["step_seconds"] = None if memory.seconds is None else _seconds(memory.seconds)
@@ -108,7 +109,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "summary": change.summary,
             "settings": own_settings(plan, dict(change.settings)),
             "gain_gib": round(gib(change.gain), 3),
-            "fits": change.budget.fits,
+            "fits": memory.fits(change.budget),
         }
         for change in _useful_changes(memory, plan)
     ]
@@ -269,8 +270,8 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 600 else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
-def _change(plan: Plan, change: Change, *, fits_now: bool) -> Iterator[str]:
-    outcome = ", then it fits" if change.budget.fits and not fits_now else ""
+def _change(plan: Plan, memory: GpuBudget, change: Change) -> Iterator[str]:
+    outcome = ", then it fits" if memory.fits(change.budget) and not memory.fits(memory.budget) else ""
     yield f"- {change.summary}: saves {in_gib(change.gain)}{outcome}"
     yield from (f"    {key} = {value}" for key, value in own_settings(plan, dict(change.settings)).items())
 

@@ -94,8 +94,8 @@ def run(args: argparse.Namespace) -> int:
         solved = None
         if args.solve is not None:
             key = knob_of(plan, args.solve)
-            likely = None if known is None else _solve(key, model, known.job(job), device)
-            solved = Solved(_solve(key, model, job, device), likely)
+            likely = None if known is None else _solve(key, model, known.job(job), device, free)
+            solved = Solved(_solve(key, model, job, device, free), likely)
     except (CouldNotLook, NotApplicable) as error:
         raise UsageError(f"no estimate: {error}") from None
     finally:
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         print_note(f"no TARGET, so this run is assumed: {plan.targets[-1]}")
     _write(args, plan, found, solved, gpus)
     _print_problems(plan)
-    return 0 if found.likely.fits else DOES_NOT_FIT
+    return 0 if found.fits(found.likely) else DOES_NOT_FIT
 
 
 def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
@@ -199,12 +199,12 @@ def _device(
             raise UsageError(f"{open_ if requested else no_gpu}{by}") from None
 
 
-def _solve(key: str, model: "Model", job: "Job", device: "Device") -> "Solution":
+def _solve(key: str, model: "Model", job: "Job", device: "Device", free: int | None) -> "Solution":
     from skyrl_doctor.core.errors import UsageError
     from skyrl_train.memory import MemoryModelError, solve
 
     try:
-        return solve(key, model.shape, job, device)
+        return solve(key, model.shape, job, device, free=free)
     except MemoryModelError as error:
         raise UsageError(str(error)) from None
 

@@ -126,8 +126,12 @@ KNOBS = {
 }
 
 
-def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
-    """The largest value of `key` with which the run fits; the other settings stay as they are."""
+def solve(key: str, shape: ModelShape, job: Job, device: Device, *, free: int | None = None) -> Solution:
+    """The largest value of `key` with which the run fits; the other settings stay as they are.
+
+    `free` is the memory of the device that the run can use, where other programs have the rest.
+    """
+    limit = device.total if free is None else min(free, device.total)
     knob = KNOBS.get(key)
     if knob is None:
         raise BadJobError(f"cannot solve for {key!r}; use one of {', '.join(KNOBS)}")
@@ -135,12 +139,16 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
     def at(value: int) -> Budget:
         return budget(shape, knob.change(job, value), device)
 
+    def fits(value: int) -> bool:
+        found = at(value)
+        return not found.problems and found.peak.total <= limit
+
     largest, why = knob.largest(shape, job)
     if key == "gpu_memory_utilization":
-        return _scanned(key, knob, at, largest, why)
-    if not at(1).fits:
+        return _scanned(key, knob, at, fits, _Largest(largest, why))
+    if not fits(1):
         return Solution(key, None, at(1))
-    if at(largest).fits:
+    if fits(largest):
         return Solution(key, knob.displayed(largest), at(largest), why)
     tried = (
         [value for value in range(1, largest + 1) if largest % value == 0] if knob.divides else range(1, largest + 1)
@@ -148,7 +156,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
     fitting, failing = 0, len(tried) - 1
     while failing - fitting > 1:
         middle = (fitting + failing) // 2
-        fitting, failing = (middle, failing) if at(tried[middle]).fits else (fitting, middle)
+        fitting, failing = (middle, failing) if fits(tried[middle]) else (fitting, middle)
     best = tried[fitting]
     return Solution(key, knob.displayed(best), at(best), _open_end(key, shape))
 
@@ -160,10 +168,12 @@ def _open_end(key: str, shape: ModelShape) -> str:
     return ""
 
 
-def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int, why: str) -> Solution:
+def _scanned(
+    key: str, knob: _Knob, at: Callable[[int], Budget], fits: Callable[[int], bool], largest: _Largest
+) -> Solution:
     """Tries every value, since a share can be too small for the KV cache or too large for the trainer."""
-    fitting = [value for value in range(1, largest + 1) if at(value).fits]
+    fitting = [value for value in range(1, largest.value + 1) if fits(value)]
     if not fitting:
         return Solution(key, None, at(1))
     best = fitting[-1]
-    return Solution(key, knob.displayed(best), at(best), why if best == largest else "")
+    return Solution(key, knob.displayed(best), at(best), largest.why if best == largest.value else "")

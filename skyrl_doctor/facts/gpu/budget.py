@@ -41,6 +41,10 @@ class GpuBudget:
         """The expected figure; the worst case if no lengths are known."""
         return self.budget if self.expected is None else self.expected
 
+    def fits(self, budget: "Budget") -> bool:
+        """Whether this budget, one of this run, fits in the memory that the run can use."""
+        return not budget.problems and budget.peak.total <= self.limit
+
     @property
     def where(self) -> str:
         """The device and its limit, for messages."""

@@ -200,6 +200,11 @@ def test_every_key_of_prime_rls_trainer(key: str) -> None:
 
 
 def test_every_key_of_prime_rls_fine_tuning() -> None:
-    values: dict[str, object] = {"optim.lr": 1e-5, "data.seq_len": 512, "data.batch_size": 16, "data.micro_batch_size": 4}
+    values: dict[str, object] = {
+        "optim.lr": 1e-5,
+        "data.seq_len": 512,
+        "data.batch_size": 16,
+        "data.micro_batch_size": 4,
+    }
     plain = as_prime(Job(prompt_length=1, response_length=511, micro_batch=4, mini_batch=16), None, spares_logits=True)
     assert part_job(values) == replace(plain, framework="sft", whole_cross_entropy=True)
