@@ -143,7 +143,9 @@ def knob_of(plan: Plan, key: str) -> str:
         names = (setting, plan.name(setting), key_of(setting))
         if asked in {knob, *map(str.lower, names), *(name.lower().rpartition(".")[2] for name in names)}:
             if knob == "micro_batch" and plan.is_of(*PRIME):
-                raise UsageError(f"prime-rl packs micro batches of {PACKED} tokens, so micro_batch changes nothing")
+                raise UsageError(
+                    f"prime-rl packs micro batches of {PACKED} tokens, so micro_batch changes nothing; solve for response_length"
+                )
             return knob
     return key
 

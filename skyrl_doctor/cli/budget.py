@@ -122,6 +122,8 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
 
     if not args.targets and not args.model:
         raise UsageError("pass a TARGET, or --model NAME for an estimate with verl's defaults")
+    if args.gpus is not None and args.gpus < 1:
+        raise UsageError(f"--gpus is {args.gpus}; expected 1 or more")
     _refuse_model_names(machine, args.targets)
     targets = args.targets or [_assumed(args.model, args.gpus)]
     plan = call_within(LIMIT_S, lambda: load(machine, targets, verl_version=args.verl_version), "reading the target")

@@ -95,7 +95,11 @@ def device_named(name: str) -> Device:
     words = _words(plain)
     parent = _ALIASES.get(words, words)
     if parent not in GPUS:
-        near = difflib.get_close_matches(words, [*GPUS, *_ALIASES], n=1)
+        names = [*GPUS, *_ALIASES]
+        longer = [
+            one for one in names if words and one.startswith(f"{words}-")
+        ]  # V100 is nearer to V100-32GB than to H100
+        near = longer or difflib.get_close_matches(words, names, n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
         raise UnknownDeviceError(
             f"unknown GPU {name!r}{meant}; known GPUs: {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"

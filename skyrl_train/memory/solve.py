@@ -43,14 +43,15 @@ class _Knob(NamedTuple):
 
 def _rollout(job: Job) -> Rollout:
     if job.rollout is None:
-        raise BadJobError("this run has no vLLM on the trainer's GPU, so this key cannot be solved for")
+        raise BadJobError("this run has no vLLM, so settings of vLLM cannot be solved for; solve for response_length")
     return job.rollout
 
 
 def _micro_batch(job: Job, value: int) -> Job:
     if job.max_tokens is not None:
         raise BadJobError(
-            "this run packs its micro batches by tokens (use_dynamic_bsz), so micro_batch changes nothing"
+            "this run packs its micro batches by tokens (use_dynamic_bsz or max_tokens_per_microbatch), so micro_batch changes "
+            "nothing; solve for response_length"
         )
     return replace(job, micro_batch=value, log_prob_micro_batch=value, ref_micro_batch=value)
 

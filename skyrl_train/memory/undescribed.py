@@ -84,4 +84,6 @@ def _refuse_another_shape(keys: Keys) -> None:
         return
     shapes = [known_config(str(path)) for _, path in (actor, critic)]
     if shapes[0] is None or shapes[0] != shapes[1]:
-        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic with the actor's shape is supported")
+        raise UnsupportedJobError(
+            f"{critic[0]} is {critic[1]!r}; only a critic with the actor's shape is supported: set it to the actor's model for a rough figure"
+        )

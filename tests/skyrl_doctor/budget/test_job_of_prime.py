@@ -71,7 +71,7 @@ def test_time_needs_the_lengths_that_are_packed() -> None:
 
 
 def test_a_micro_batch_that_is_packed_cannot_be_solved_for() -> None:
-    said = r"^prime-rl packs micro batches of trainer\.model\.seq_len tokens, so micro_batch changes nothing$"
+    said = r"^prime-rl packs micro batches of trainer\.model\.seq_len tokens, so micro_batch changes nothing; solve for response_length$"
     with pytest.raises(UsageError, match=said):
         knob_of(plan(SINGLE), "micro_batch")
     assert knob_of(plan(SINGLE), "n") == "n"

@@ -264,8 +264,18 @@ def test_a_gpu_has_many_names(name: str, device: str, script: str, capsys: pytes
     assert f"device:  {device} has " in budget(capsys, script, "--gpu", name)[1]
 
 
-def test_a_misspelt_gpu_has_a_neighbour(script: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "unknown GPU 'H10'; did you mean H100?; known GPUs: " in budget(capsys, script, "--gpu", "H10")[2]
+@pytest.mark.parametrize(("name", "near"), [("H10", "H100"), ("V100", "V100-32GB"), ("3090", "RTX-3090")])
+def test_a_misspelt_gpu_has_a_neighbour(name: str, near: str, script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = f"unknown GPU {name!r}; did you mean {near}?; known GPUs: "
+    assert said in budget(capsys, script, "--gpu", name)[2]
+
+
+@pytest.mark.parametrize("gpus", ["0", "-4"])
+def test_a_number_of_gpus_below_one_is_of_the_option(
+    gpus: str, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f"skyrl-doctor budget: --gpus is {gpus}; expected 1 or more\n"
+    assert budget(capsys, script, "--gpu", "H100", "--gpus", gpus) == (2, "", said)
 
 
 def test_a_requested_gpu_of_two_sizes_is_to_be_named(

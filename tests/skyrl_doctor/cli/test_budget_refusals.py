@@ -61,3 +61,13 @@ def test_a_program_that_trains_nothing_has_no_training_budget(
     status = dispatch(["budget", words, "--gpu", "H100", "--model", "Qwen/Qwen3-8B"])
     said = f"skyrl-doctor budget: no estimate: {module} trains no model; pass a script that trains one\n"
     assert (status, *capsys.readouterr()) == (2, "", said)
+
+
+def test_a_secret_in_a_line_of_the_target_is_not_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "rl.toml"
+    secret = f"hf_{'Ab3dE6gH1j' * 3}KlMn"
+    example = Path(__file__).parents[3] / "examples" / "prime-rl-2025" / "first.toml"
+    target.write_text(example.read_text().replace("html-env", secret))
+    dispatch(["budget", str(target), "--gpu", "H200"])
+    out, err = capsys.readouterr()
+    assert ("orchestrator.env = {'name': '" in err, secret in f"{out}{err}") == (True, False)

@@ -129,13 +129,42 @@ def test_keys_that_cannot_be_solved_for(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["max_model_len", "gpu_memory_utilization"])
 def test_keys_of_vllm_where_there_is_none(key: str) -> None:
-    with pytest.raises(BadJobError, match="no vLLM"):
+    with pytest.raises(BadJobError) as caught:
         solve(key, SHAPE, replace(JOB, rollout=None), DEVICE)
+    assert str(caught.value) == (
+        "this run has no vLLM, so settings of vLLM cannot be solved for; solve for response_length"
+    )
 
 
 def test_a_micro_batch_that_is_packed_by_tokens_is_not_solved_for() -> None:
-    with pytest.raises(BadJobError, match="use_dynamic_bsz"):
+    with pytest.raises(BadJobError) as caught:
         solve("micro_batch", SHAPE, replace(JOB, max_tokens=16384), DEVICE)
+    assert str(caught.value) == (
+        "this run packs its micro batches by tokens (use_dynamic_bsz or max_tokens_per_microbatch), so micro_batch changes "
+        "nothing; solve for response_length"
+    )
+
+
+def test_memory_that_another_program_has_cannot_be_used() -> None:
+    alone = solve("response_length", SHAPE, JOB, DEVICE)
+    shared = solve("response_length", SHAPE, JOB, DEVICE, free=DEVICE.total - 2**30)
+    assert isinstance(alone.value, int)
+    assert isinstance(shared.value, int)
+    assert shared.value < alone.value
+    above = KNOBS["response_length"].change(JOB, shared.value + 1)
+    assert shared.budget.peak.total <= DEVICE.total - 2**30 < budget(SHAPE, above, DEVICE).peak.total
+
+
+def test_the_limit_of_a_share_is_named_only_where_it_is_reached() -> None:
+    found = solve("gpu_memory_utilization", SHAPE, JOB, DEVICE)
+    assert isinstance(found.value, float)
+    assert (found.value < 0.95, found.limited) == (True, "")
+
+
+def test_both_kinds_of_dynamic_micro_batches_hold_a_sequence() -> None:
+    job = replace(JOB, remove_padding=True, max_tokens=8192, log_prob_max_tokens=4096, rollout=None)
+    found = solve("response_length", SHAPE, job, device_of_size("140GiB"))
+    assert (found.value, found.limited) == (2048, "longer sequences exceed the 4096 tokens of a dynamic micro batch")
 
 
 def test_three_changes_that_gain_what_they_say() -> None:
