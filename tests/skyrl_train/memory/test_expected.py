@@ -108,3 +108,10 @@ def test_bad_lengths_are_refused(text: str) -> None:
 
 def test_lengths_as_a_user_writes_them() -> None:
     assert lengths_from("400, 1800") == Lengths(400, 1800)
+    assert lengths_from("500,500") == Lengths(500, 500)
+
+
+def test_replies_to_one_prompt_count_as_equally_long() -> None:
+    lengths = Lengths(300, 1300)
+    assert lengths.of(8, 8) == 8 * lengths.of(1)
+    assert lengths.of(8, 4) > lengths.of(8)

@@ -9,14 +9,16 @@ from skyrl_train.memory import (
     Job,
     ModelShape,
     Phase,
+    Rollout,
     UnsupportedJobError,
     budget,
+    changes,
     device_named,
     job_from_verl,
     shape_from_config,
 )
 from skyrl_train.memory.known import known_config
-from skyrl_train.memory.parameters import in_experts, in_model
+from skyrl_train.memory.parameters import in_embedding, in_experts, in_layers, in_model
 from skyrl_train.memory.trained import actor_of
 
 A = "actor_rollout_ref.actor"
@@ -82,3 +84,42 @@ def test_verls_keys() -> None:
     )
     assert job.parallel == Parallel(tensor=2, expert=4)
     assert (job.grad_offload, job.gradient_checkpointing, job.param_offload) == (True, True, False)
+
+
+def test_each_copy_of_the_experts_has_its_share_of_the_states() -> None:
+    sparse = shape("Qwen3-30B-A3B")
+    actor = actor_of(sparse, replace(JOB, parallel=Parallel(expert=8)))
+    experts = sparse.layers * in_experts(sparse)
+    dense = in_model(sparse) - experts
+    assert actor.optimizer == pytest.approx(12 * (dense / 8 + experts / 8))  # 8 copies of 1 and one copy of 1/8
+
+
+def test_the_first_stage_has_the_embedding_and_not_the_head() -> None:
+    dense = shape("Llama-3.1-8B")
+    actor = actor_of(dense, replace(JOB, parallel=Parallel(pipeline=4)))
+    assert actor.weights == 2 * (in_layers(dense) / 4 + in_embedding(dense))
+
+
+def test_the_first_stage_holds_as_many_micro_batches_as_there_are_stages() -> None:
+    dense = shape("Llama-3.1-8B")
+    job = replace(JOB, parallel=Parallel(pipeline=4))
+    batches = [replace(job, mini_batch=size) for size in (4, 256)]  # of two copies: 2 and 128 samples
+    assert [actor_of(dense, one).held_layers for one in batches] == [8 * 2, 8 * 4]
+
+
+def test_advice_names_megatrons_own_keys() -> None:
+    job = replace(JOB, parallel=Parallel(tensor=2), rollout=Rollout())
+    update = replace(job, rollout=None, micro_batch=64, gradient_checkpointing=False)
+    settings = {
+        pair
+        for each in (job, update)
+        for change in changes(shape("Llama-3.1-8B"), each, device_named("L4"), 20)
+        for pair in change.settings
+    }
+    table = f"{A}.megatron"
+    assert settings >= {
+        (f"{table}.override_transformer_config.recompute_granularity", "full"),
+        (f"{table}.param_offload", "true"),
+        (f"{table}.optimizer_offload", "true"),
+    }
+    assert [key for key, _ in settings if ".fsdp_config." in key] == []

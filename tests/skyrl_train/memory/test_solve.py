@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from model_configs import QWEN_05B, QWEN_15B
+from model_configs import QWEN_05B, QWEN_7B, QWEN_15B
 from skyrl_train.memory import (
     KNOBS,
     BadJobError,
@@ -231,3 +231,27 @@ def test_the_gpus_that_are_enough_are_the_least_by_doubling() -> None:
     assert found == Needed(gpus=4, tensor_parallel=4)  # two would do without NCCL's buffers
     assert needed_gpus(shape, replace(job, framework="prime-rl"), DEVICE) is None
     assert needed_gpus(shape, job, device_of_size("3GiB")) == Needed(None, None)
+
+
+def test_engines_divide_the_heads_of_the_model_and_the_search_ends_at_512_gpus() -> None:
+    """Qwen2.5-7B has 28 heads: engines of 2 or 4, and not of 8."""
+    shape = shape_from_config(QWEN_7B)
+    job = replace(JOB, rollout=Rollout(utilization=0.5), n_gpus=8, fused_kernels="torch")
+    assert needed_gpus(shape, job, device_of_size("13GiB")) == Needed(gpus=512, tensor_parallel=4)
+    assert needed_gpus(shape, job, device_of_size("12.5GiB")) == Needed(None, None)
+
+
+def test_fewer_tokens_in_a_micro_batch_still_hold_a_sequence() -> None:
+    job = replace(JOB, remove_padding=True, max_tokens=4000, log_prob_max_tokens=4000, mixed_lengths=True, rollout=None)
+    found = [one.settings for one in changes(SHAPE, job, device_of_size("9GiB"), 20)]
+    assert (("actor_rollout_ref.actor.ppo_max_token_len_per_gpu", "3072"),) in found
+
+
+def test_the_micro_batch_of_a_reference_is_halved_only_if_there_is_one() -> None:
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4, ref_micro_batch=4)
+    key = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu"
+    advised = [
+        dict(next(one.settings for one in changes(SHAPE, each, DEVICE, 20) if one.summary == "halve the micro batches"))
+        for each in (job, replace(job, reference=True))
+    ]
+    assert [each.get(key) for each in advised] == [None, "2"]

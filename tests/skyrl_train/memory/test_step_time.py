@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from skyrl_train.memory import (
+    Critic,
     Device,
+    Host,
     Job,
     Rollout,
     StepTime,
@@ -54,3 +56,36 @@ def test_a_gpu_of_unknown_speed_has_no_time() -> None:
 def test_what_is_offloaded_is_on_the_host() -> None:
     stays, goes = host_memory(SHAPE, JOB), host_memory(SHAPE, replace(JOB, optimizer_offload=True))
     assert goes.states - stays.states == pytest.approx(in_model(SHAPE) * 8 / 8, abs=1)
+
+
+def test_the_host_keeps_what_is_away_and_reads_the_model_once_for_a_node() -> None:
+    size, gib = in_model(SHAPE), 2**30
+    plain = host_memory(SHAPE, replace(JOB, rollout=None))
+    assert plain == Host(states=0, activations=0, loading=2 * size // 8, processes=5 * gib)
+    assert host_memory(SHAPE, JOB).processes == 10 * gib
+    assert host_memory(SHAPE, replace(JOB, n_gpus=16)).loading == 2 * size // 8  # nodes of eight GPUs
+    assert host_memory(SHAPE, replace(JOB, param_offload=True)).states == round(4 * size / 8)
+    assert host_memory(SHAPE, replace(JOB, reference=True)).states == round(4 * size / 8)
+    policy = replace(JOB, strategy="fsdp2", offload_policy=True)
+    assert host_memory(SHAPE, policy).states == round(4 * 4 * size / 8)  # weights, gradients and two states
+
+
+def test_each_part_of_an_update_takes_its_passes() -> None:
+    """Two passes back, one forward, one again with checkpointing; frozen weights have no gradient."""
+    job = replace(JOB, micro_batch=10**6, log_prob_micro_batch=10**6)  # so that micro batches take no time of their own
+    forward = seconds(job).log_prob
+    updates = [
+        seconds(replace(job, **more)).update / forward  # type: ignore[arg-type] # fields of Job by name
+        for more in ({}, {"gradient_checkpointing": False}, {"lora_rank": 8}, {"critic": Critic()})
+    ]
+    assert updates == pytest.approx([4, 3, 3, 8], rel=1e-3)
+    logs = [
+        seconds(replace(job, **more)).log_prob / forward  # type: ignore[arg-type] # fields of Job by name
+        for more in ({"reference": True}, {"critic": Critic()})
+    ]
+    assert logs == pytest.approx([2, 3], rel=1e-3)
+
+
+def test_validation_alone_has_no_step() -> None:
+    job = replace(JOB, val_only=True)
+    assert step_time(SHAPE, job, budget(SHAPE, job, H100).engine, H100) is None
