@@ -96,6 +96,7 @@ def _trained(keys: Keys, job: Job, trainer: str, policy: str, *, strategy: str =
         lora_rank=rank,
     )
     if named != "megatron":
+        keys.refuse_kept_layers(own(policy, "fsdp_config.reshard_after_forward"))
         packs = keys.flag(own(trainer, "remove_microbatch_padding"), own(trainer, "use_sample_packing"), default=True)
         chunk = or_default(keys.integer(own(trainer, "logprobs_chunk_size")), CHUNK)
         return _with_entropy(keys, job, chunk if packs else chunk * job.micro_batch)

@@ -126,7 +126,6 @@ class Job:
     param_offload: bool = False
     optimizer_offload: bool = False
     offload_policy: bool = False  # FSDP2's own: parameters, gradients and states stay on the host
-    reshard_after_forward: bool = True
     use_orig_params: bool = False
     gradient_checkpointing: bool = True
     remove_padding: bool = True

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from skyrl_train.memory.errors import BadJobError
+from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 
 TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+RESHARDS = ("default", "always", "never")
 N = TypeVar("N", int, float)
 
 
@@ -75,6 +76,20 @@ class Keys:
         if not isinstance(value, bool):
             raise BadJobError(f"{name} is {value!r}; expected true or false")
         return value
+
+    def refuse_kept_layers(self, key: str) -> None:
+        """UnsupportedJobError if FSDP keeps every gathered layer from its forward to its backward pass, by this key.
+
+        A number is the size of the smaller mesh that FSDP2 uses; torchtitan's words are those of RESHARDS.
+        """
+        found = self.raw(key)
+        value = "" if found is None else str(found[1]).lower()
+        reshards = value != "never" if value.isdigit() or value in RESHARDS else self.flag(key, default=True)
+        if not reshards:
+            raise UnsupportedJobError(
+                f"{key} is {value}, which keeps all layers gathered; the memory model does not support that; set it to "
+                f"{'always' if value == 'never' else 'true'} for a rough figure"
+            )
 
     def text(self, *names: str) -> str | None:
         found = self.raw(*names)

@@ -87,6 +87,7 @@ def part_job(values: Mapping[str, object]) -> Job:
 def with_model_settings(job: Job, values: Mapping[str, object], table: str, *, gpus: int) -> Job:
     """The job with prime-rl's settings of the trained model: what is off-loaded, recomputed and divided."""
     keys = Keys(values)
+    keys.refuse_kept_layers(f"{table}.reshard_after_forward")
     context = or_default(keys.integer(f"{table}.cp"), 1)
     experts = keys.raw(f"{table}.ep")
     return replace(
@@ -97,7 +98,6 @@ def with_model_settings(job: Job, values: Mapping[str, object], table: str, *, g
         activation_offload=keys.under(f"{table}.ac_offloading"),
         optimizer_offload=job.optimizer_offload or keys.flag(f"{table}.optim_cpu_offload"),
         offload_policy=job.offload_policy or keys.flag(f"{table}.fsdp_cpu_offload"),
-        reshard_after_forward=keys.flag(f"{table}.reshard_after_forward", default=True),
     )
 
 

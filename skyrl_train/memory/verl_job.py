@@ -36,7 +36,6 @@ FLASH = "flash_attention_2"
 """With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
-RESHARDS = ("default", "always", "never")
 BUCKETS, VERLS_BUCKETS = 2, 3
 """On a GPU of rollouts: one to hand to vLLM, and one or two to receive into (verl checkpoint_engine/nccl_checkpoint_engine.py)."""
 LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
@@ -79,7 +78,6 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         param_offload=keys.flag(*names("actor.param_offload")),
         optimizer_offload=keys.flag(*names("actor.optimizer_offload")),
         offload_policy=keys.flag(*names("actor.cpu_offload")),
-        reshard_after_forward=_reshards(keys),
         use_orig_params=keys.flag(f"{F}.use_orig_params"),
         gradient_checkpointing=keys.flag(*names("model.gradient_checkpointing"), default=True),
         remove_padding=keys.flag(*names("model.remove_padding"), default=True),
@@ -101,6 +99,8 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     )
     if strategy == "megatron":
         job = _megatron(keys, job)
+    else:
+        keys.refuse_kept_layers(f"{F}.reshard_after_forward")
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
 
@@ -110,6 +110,7 @@ def _strategy(values: Mapping[str, object]) -> tuple[Keys, str]:
     keys = Keys(values)
     found = keys.text(*names("actor.strategy")) or "fsdp"
     if found in LIKE_FSDP2:
+        keys.refuse_kept_layers(f"{A}.{found}.reshard_after_forward")
         return Keys(_as_fsdp(values, found)), "fsdp2"
     if found not in STRATEGIES:
         raise UnsupportedJobError(f"{A}.strategy is {found!r}; supported: {', '.join(STRATEGIES)}")
@@ -146,15 +147,6 @@ def _micro_batch(keys: Keys, table: str, name: str, ranks: int) -> int | None:
     own = keys.integer(f"{table}.{name}_per_gpu")
     every = keys.integer(f"{table}.{name}") if own is None else None
     return own if every is None else max(1, every // ranks)
-
-
-def _reshards(keys: Keys) -> bool:
-    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses;
-    torchtitan's words are those of RESHARDS."""
-    key = f"{F}.reshard_after_forward"
-    found = keys.raw(key)
-    value = "" if found is None else str(found[1]).lower()
-    return value != "never" if value.isdigit() or value in RESHARDS else keys.flag(key, default=True)
 
 
 def _sequence_parallel(keys: Keys) -> int:

@@ -179,11 +179,37 @@ def test_gpus_that_share_a_sequence_count_once_in_the_old_micro_batch() -> None:
     assert (job.micro_batch, job.log_prob_micro_batch, job.critic.micro_batch) == (16, 8, 4)
 
 
-@pytest.mark.parametrize(("word", "reshards"), [("default", True), ("always", True), ("never", False), ("8", True)])
-def test_torchtitan_has_words_for_when_it_frees_weights(word: str, reshards: bool) -> None:
-    actor = "actor_rollout_ref.actor"
-    job = job_from_verl({f"{actor}.strategy": "torchtitan", f"{actor}.torchtitan.reshard_after_forward": word})
-    assert job.reshard_after_forward is reshards
+@pytest.mark.parametrize(
+    ("strategy", "value", "way_out"),
+    [("fsdp", "False", "true"), ("fsdp2", "false", "true"), ("torchtitan", "never", "always")],
+)
+def test_layers_that_stay_gathered_are_refused(strategy: str, value: str, way_out: str) -> None:
+    """A number took one gathered layer where FSDP keeps all of them: 14 GiB less than a 7B model needs."""
+    table = "torchtitan" if strategy == "torchtitan" else "fsdp_config"
+    with pytest.raises(UnsupportedJobError) as caught:
+        job_from_verl({f"{ACTOR}.strategy": strategy, f"{ACTOR}.{table}.reshard_after_forward": value})
+    assert str(caught.value) == (
+        f"{ACTOR}.{table}.reshard_after_forward is {value.lower()}, which keeps all layers gathered; the memory model does "
+        f"not support that; set it to {way_out} for a rough figure"
+    )
+
+
+def test_skyrls_layers_that_stay_gathered_are_refused() -> None:
+    with pytest.raises(
+        UnsupportedJobError, match=r"^trainer.policy.fsdp_config.reshard_after_forward is false, which keeps"
+    ):
+        skyrl_job({"trainer.policy.fsdp_config.reshard_after_forward": False})
+
+
+def test_prime_rls_layers_that_stay_gathered_are_refused() -> None:
+    with pytest.raises(UnsupportedJobError, match=r"^model.reshard_after_forward is false, which keeps all layers"):
+        part_job({"optim.lr": 1e-5, "model.seq_len": 4096, "model.reshard_after_forward": False})
+
+
+@pytest.mark.parametrize("word", ["default", "always", "8", "true"])
+def test_layers_that_are_freed_are_not_refused(word: str) -> None:
+    job = job_from_verl({f"{ACTOR}.strategy": "torchtitan", f"{ACTOR}.torchtitan.reshard_after_forward": word})
+    assert job.strategy == "fsdp2"
 
 
 def test_an_engine_like_fsdp2_has_a_table_of_its_own() -> None:

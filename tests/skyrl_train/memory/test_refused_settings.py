@@ -32,18 +32,24 @@ R, A, M = (f"actor_rollout_ref.{part}" for part in ("rollout", "actor", "model")
         ),
         (
             {"reward.reward_model.enable": True},
-            "reward.reward_model.enable is set; a reward model on the same GPUs is not supported; set it to false to leave "
-            "out its memory",
+            (
+                "reward.reward_model.enable is set; a reward model on the same GPUs is not supported; set it to false to leave "
+                "out its memory"
+            ),
         ),
         (
             {"distillation.enabled": True, "distillation.distillation_loss.loss_mode": "topk"},
-            "distillation.distillation_loss.loss_mode is 'topk', which holds the logits a second time; set it to k1 for a "
-            "rough figure",
+            (
+                "distillation.distillation_loss.loss_mode is 'topk', which holds the logits a second time; set it to k1 for a "
+                "rough figure"
+            ),
         ),
         (
             {"algorithm.adv_estimator": "gae", f"{M}.path": "me/one", "critic.model.path": "me/other"},
-            "critic.model.path is 'me/other'; only a critic with the actor's shape is supported: set it to the actor's "
-            "model for a rough figure",
+            (
+                "critic.model.path is 'me/other'; only a critic with the actor's shape is supported: set it to the actor's "
+                "model for a rough figure"
+            ),
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

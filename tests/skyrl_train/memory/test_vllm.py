@@ -95,8 +95,10 @@ def test_the_proposed_share_is_the_least_that_is_enough(size: int, share: float)
     device = replace(DEVICE, total=size * GIB)
     found = budget(DENSE, run(Rollout(utilization=0.1)), device)
     assert found.problems == (
-        f"gpu_memory_utilization gives vLLM {size / 10:.1f} GiB and leaves 0.00 GiB for the KV cache, but one sequence of the "
-        f"full length needs 0.05 GiB; raise it to {share:.2f}, or lower max_model_len",
+        (
+            f"gpu_memory_utilization gives vLLM {size / 10:.1f} GiB and leaves 0.00 GiB for the KV cache, but one sequence of the "
+            f"full length needs 0.05 GiB; raise it to {share:.2f}, or lower max_model_len"
+        ),
     )
     shares = [budget(DENSE, run(Rollout(utilization=one)), device).problems for one in (share - 0.01, share)]
     assert [bool(problems) for problems in shares] == [True, False]
