@@ -364,6 +364,7 @@ OTHER_DIALECTS = {
     "skyrl_doctor.plan.dialects.skyrl_trainer",
 }
 HEAVY = {"matplotlib", "numpy", "pydantic", "checks", "rich", "skyrl_doctor.machine.redact", "skyrl_doctor.core.engine"}
+HEAVY |= {"asyncio", "http.client", "multiprocessing", "ssl", "statistics"}
 SHELL = {"tree_sitter", "skyrl_doctor.plan.syntax.shell", "skyrl_doctor.plan.dialects.verl.read"}
 
 
@@ -388,3 +389,13 @@ def test_loads_only_what_the_target_needs(target: str, unneeded: set[str]) -> No
     loaded = set(done.stderr.rpartition("\n")[2].split(","))
     assert (HEAVY | unneeded) & loaded == set()
     assert "skyrl_train.memory" in loaded
+
+
+def test_the_options_load_no_memory_model() -> None:
+    """Every command of the doctor reads them."""
+    code = "import sys, skyrl_doctor.cli.budget; sys.stdout.write(','.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True, cwd=ROOT
+    )
+    loaded = set(done.stdout.split(","))
+    assert [name for name in loaded if name.startswith(("skyrl_train.memory", "skyrl_doctor.plan"))] == []

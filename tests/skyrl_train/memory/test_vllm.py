@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from skyrl_train.memory import GIB, Job, ModelShape, Phase, Rollout, budget, device_of_size, shape_from_config
+from skyrl_train.memory import (
+    GIB,
+    Component,
+    Job,
+    ModelShape,
+    Phase,
+    Rollout,
+    budget,
+    device_of_size,
+    shape_from_config,
+)
 from skyrl_train.memory.budget import CONTEXT as TRAINERS_CONTEXT
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import in_model
@@ -69,7 +79,7 @@ def run(rollout: Rollout) -> Job:
 
 def test_only_the_weights_are_awake_while_they_are_sent() -> None:
     found = budget(DENSE, run(Rollout()), DEVICE)
-    vllm = {phase.phase: phase.components.get("vLLM", 0) for phase in found.phases}  # type: ignore[call-overload] # a StrEnum
+    vllm = {phase.phase: phase.components.get(Component.VLLM, 0) for phase in found.phases}
     asleep = CONTEXT + GRAPHS
     assert (vllm[Phase.LOAD], vllm[Phase.UPDATE]) == (0, asleep)
     assert vllm[Phase.WEIGHT_SYNC] == asleep + 2 * in_model(DENSE)
