@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from plans import plan
-from skyrl_doctor.budget.lengths import KnownLengths
-from skyrl_doctor.budget.models import Model, model_of, planned_model
+from skyrl_doctor.budget.lengths import KnownLengths, known_lengths
+from skyrl_doctor.budget.models import PASS, Model, model_of, planned_model
 from skyrl_doctor.budget.question import estimate, job_device, planned_device
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.memory import (
     Critic,
@@ -163,3 +164,19 @@ def test_all_states_of_the_updated_model_are_kept_and_those_at_rest_of_the_other
     assert alone.kept == CONTEXT + 4 * actor
     assert both.kept == CONTEXT + round(max(4 * actor + 3 * critic, 4 * critic + 3 * actor))
     assert away.kept == CONTEXT + round(max(4 * actor + critic, 4 * critic + 3 * actor))
+
+
+def test_the_longest_of_a_sample_stands_for_its_99th_percentile() -> None:
+    sampled = PromptLengths(file="a.parquet", count=50, rows=900, p50=100, p95=700, longest=1200)
+    assert known_lengths(None, None, sampled) == KnownLengths(Lengths(100, 1200), None, " (50 sampled)")
+    assert known_lengths(Lengths(1, 2), None, sampled) == KnownLengths(Lengths(1, 2), None, "")
+    assert known_lengths(None, None, None) is None
+
+
+@pytest.mark.parametrize("path", ["$ROOT/Qwen3-8B-$STEP", "$ROOT/models/mine"])
+def test_a_path_whose_last_part_tells_nothing_names_the_way_out(path: str) -> None:
+    made = plan(f"python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path={path}", "a.sh")
+    with pytest.raises(NotApplicable) as caught:
+        planned_model(LocalMachine(), made, {})
+    key, _, rest = str(caught.value).partition(f" is {path!r}: ")
+    assert (key, rest.endswith(f"; {PASS}")) == ("actor_rollout_ref.model.path", True)

@@ -101,3 +101,10 @@ def test_no_text_is_mistaken_for_a_device(text: str) -> None:
             assert read(text).total > 0
         except MemoryModelError:
             continue
+
+
+@pytest.mark.parametrize(("gpu", "profile"), [(gpu, profile) for gpu in SLICES for profile in SLICES[gpu]])
+def test_a_slice_has_a_little_less_than_its_name_says(gpu: str, profile: str) -> None:
+    said = int(profile.partition(".")[2].removesuffix("gb"))
+    assert 0.88 * said <= SLICES[gpu][profile] < said
+    assert SLICES[gpu][profile] <= GPUS[gpu] + 0.1

@@ -181,3 +181,8 @@ def test_several_gpus_of_sequence_parallel_share_the_tokens() -> None:
         }
     )
     assert job.tokens(1, None) == 256
+
+
+def test_eager_attention_keeps_its_scores_in_two_precisions() -> None:
+    """Four outputs of 16 heads of 128 in bfloat16; for each head 1024 scores in float32 and in bfloat16."""
+    assert saved_by_attention(SHAPE, replace(JOB, attention="eager")) == 4 * 16 * 128 * 2 + 16 * 1024 * (4 + 2)

@@ -155,6 +155,7 @@ def test_only_a_public_name_tells_the_context(name: str, length: int | None) -> 
         "Qwen/Qwen3-Embedding-8B",
         "Qwen/Qwen2.5-Omni-7B",
         "me/Qwen3-8B-MoE",
+        "me/Qwen2.5-7B-VL",
         "Qwen/Qwen3-32B-4bit",
         "/qwen3-8b-project/my_model",
         "not-qwen3-8b",
