@@ -99,8 +99,6 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     )
     if strategy == "megatron":
         job = _megatron(keys, job)
-    else:
-        keys.refuse_kept_layers(f"{F}.reshard_after_forward")
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
 
@@ -114,6 +112,8 @@ def _strategy(values: Mapping[str, object]) -> tuple[Keys, str]:
         return Keys(_as_fsdp(values, found)), "fsdp2"
     if found not in STRATEGIES:
         raise UnsupportedJobError(f"{A}.strategy is {found!r}; supported: {', '.join(STRATEGIES)}")
+    if found != "megatron":
+        keys.refuse_kept_layers(f"{F}.reshard_after_forward")
     return keys, found
 
 

@@ -255,3 +255,11 @@ def test_the_micro_batch_of_a_reference_is_halved_only_if_there_is_one() -> None
         for each in (job, replace(job, reference=True))
     ]
     assert [each.get(key) for each in advised] == [None, "2"]
+
+
+def test_every_divisor_is_found() -> None:
+    """The largest value that fits may be any of them, the last but one among them."""
+    sizes, job = [1, 2, 4, 8], replace(JOB, mini_batch=8, rollout=None)
+    change, large = KNOBS["micro_batch"].change, device_of_size("140GiB")
+    needed = [budget(SHAPE, change(job, size), large).peak.total for size in sizes]
+    assert [solve("micro_batch", SHAPE, job, large, free=peak).value for peak in needed] == sizes
