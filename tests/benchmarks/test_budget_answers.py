@@ -16,12 +16,13 @@ ANSWERS = (
     Answer("same.sh", 2, f"{NO_ESTIMATE}/models/b is 16; use '32'"),
     Answer("readme.sh", 2, "target readme.sh: no training run"),
     Answer("broken.sh", -1, "crash: ValueError: 3"),
+    Answer("larger.sh", 1),
 )
 
 
 def test_the_table_counts_runs_and_sorts_refusals_by_cause() -> None:
     assert list(report(ANSWERS, verbose=False)) == [
-        "6 files, 5 training runs, 2 answered (40%), of which 1 fit",
+        "7 files, 6 training runs, 3 answered (50%), of which 1 fit",
         "    2 no estimate: … is N; use …",
         "    1 crash: ValueError: N",
     ]
