@@ -20,7 +20,7 @@ WHO = "`sacct -j JOB -o JobID,State%40,End` shows who: `CANCELLED by UID`. If it
 
 SIGNATURES = (
     Signature(
-        pattern=r"\*\*\* STEP (?P<step>\d{1,12}(?:_\d{1,9})?\.(?:\d{1,6}|batch|interactive))(?: ON \S{1,200})? CANCELLED AT (?P<time>[\dT:-]{10,25}) (?:DUE to SIGNAL \w{1,20} )?\*\*\*",
+        pattern=r"\*\*\* STEP (?P<step>\d{1,12}(?:_\d{1,9})?\.(?:\d{1,6}|batch|interactive))(?: ON \S{1,200})? CANCELLED AT (?P<time>[\dT:-]{10,25}) (?:DUE (?i:to) SIGNAL [\w ]{1,40})?\*\*\*",
         sample="slurmstepd: error: *** STEP 4711.0 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
         unless_above=r"srun: error: .{0,80}(?:Exited with exit code|Killed|Aborted|Segmentation|Out Of Memory|Bus error)",
         explain="step {step} was cancelled at {time}: by scancel, or because its srun was ended",
@@ -29,7 +29,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\*\*\* JOB (?P<job>\d{1,12}(?:_\d{1,9})?)(?: ON \S{1,200})? CANCELLED AT (?P<time>[\dT:-]{10,25}) (?:DUE to SIGNAL \w{1,20} )?\*\*\*",
+        pattern=r"\*\*\* JOB (?P<job>\d{1,12}(?:_\d{1,9})?)(?: ON \S{1,200})? CANCELLED AT (?P<time>[\dT:-]{10,25}) (?:DUE (?i:to) SIGNAL [\w ]{1,40})?\*\*\*",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
         explain="job {job} was cancelled at {time} with scancel, by a person or a script",
         remedy=WHO,

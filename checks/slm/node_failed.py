@@ -20,7 +20,7 @@ WITHOUT = "Submit again with `--exclude=NODE` (`sacct -j JOB -o NodeList%60` lis
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bDUE TO NODE FAILURE\b|\b(?:JobState|State)[=:] ?NODE_FAIL\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} NODE_FAIL {1,30}\d{1,3}:\d|\bRun time [\d:-]{4,16}, NODE_FAIL\b|\bJob killed due node failure\b|\bAborting, (?:io error and missing step on|step missing and io error on|can not test connection to|io error with slurmstepd on) node \d|\b[Nn]odes? (?P<down>\S{1,80}) not responding, setting DOWN\b|\bmissing from batch node (?P<lost>\S{1,80}) \(not found|\bNode failure on (?P<node>\S{1,80})",
+        pattern=r"\bDUE TO NODE (?:\S{1,80} )?FAILURE\b|\*\*\* (?:JOB|STEP) \S{1,40} ON (?P<faulty>\S{1,80}) UNCORRECTABLE MEMORY ERROR AT\b|\b(?:JobState|State)[=:] ?NODE_FAIL\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} NODE_FAIL {1,30}\d{1,3}:\d|\bRun time [\d:-]{4,16}, NODE_FAIL\b|\bJob killed due node failure\b|\bAborting, (?:io error and missing step on|step missing and io error on|can not test connection to|io error with slurmstepd on) node \d|\b[Nn]odes? (?P<down>\S{1,80}) not responding, setting DOWN\b|\bmissing from batch node (?P<lost>\S{1,80}) \(not found|\bNode failure on (?P<node>\S{1,80})",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO NODE FAILURE ***",
         explain=CAUSE,
         remedy=WITHOUT,

@@ -33,7 +33,7 @@ KEYS = ("trainer.save_every_steps",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d",
+        pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT (?:on \S{1,80} )?\*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d",
         sample="JobId=4711 JobName=train JobState=TIMEOUT Reason=TimeLimit",
         explain=CAUSE,
         remedy=LONGER,

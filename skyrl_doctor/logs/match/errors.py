@@ -105,6 +105,7 @@ _HARMLESS = re.compile(
     r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered|\bgit root error: |\bwandb: ERROR Error while calling\b|signature, but not documented|\bError retrieving safetensors: |\bPMIX ERROR: ERROR in file gds_ds12_lock_pthread\.c at line \d"
     r"|\bFailed to start the dashboard\b|\bError should be written to 'dashboard\.(?:log|err)'|\bCouldn't read dashboard\.(?:log|err) file\b"  # Ray goes on without it
     r"|\bsocket\.cpp:\d{1,5}\] \[c10d\] The server socket has failed to listen on any local network address\.$"  # an exception follows where it matters
+    r"|\berror: couldn't chdir to [`'][^\n]{1,300}: going to /tmp instead\b"  # Slurm starts the task there
     r"|\[HAMI-core ERROR \("  # it returns the error to the program, which raises its own where it matters
 )
 _REFUSED = re.compile(
