@@ -53,11 +53,19 @@ SIGNATURES = (
         versions="podman 5",
     ),
     Signature(
-        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\(.?/dev/net/tun.?\): No such file|could not find a working conmon binary|default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
+        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\((?:.?/dev/net/tun.?)?\)(?: /dev/net/tun)?: (?:No such (?:file|device)|Operation not permitted|Permission denied)|could not find a working conmon binary|default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
         sample='Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH',
         explain=CAUSE,
         versions="podman 5",
         unless=r"\bConfigured OCI runtime ",  # a debug line about runtimes that are not used
+    ),
+    Signature(
+        pattern=r"\bfuse: device (?:/dev/fuse )?not found\b|\bfuse: failed to open /dev/fuse: (?P<why>[A-Z][\w ]{3,40})|\bfuse-overlayfs: cannot mount: (?P<reason>[A-Z][\w ]{3,40})|\bfusermount3?: (?:fuse device not found|failed to open /dev/fuse|mount failed: )|\bfuse: failed to exec fusermount3?: ",
+        sample="fuse: device not found, try 'modprobe fuse' first",
+        explain="fuse-overlayfs and other programs of FUSE cannot use /dev/fuse here",
+        remedy="An administrator loads the module and opens the device on each sandbox node: `modprobe fuse`, `chmod 666 /dev/fuse`. Inside a container the outer one needs `--device /dev/fuse`. Linux 5.11 and newer mounts overlay for users without FUSE: remove `mount_program` from storage.conf.",
+        versions="fuse-overlayfs, libfuse, squashfuse",
+        unless=r"\bFATAL: ",  # Apptainer names the part of its own that failed
     ),
     Signature(
         pattern=r"\bcannot open sd-bus: |\bsd-bus (?:add match|call|open): ?[^\n]{0,80}(?:Operation not permitted|No such file|not found|denied)",
@@ -67,7 +75,7 @@ SIGNATURES = (
         versions="crun",
     ),
     Signature(
-        pattern=r"\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied|\bError: [^\n]{0,200}/sys/fs/cgroup/[^\n]{1,200}: [Pp]ermission denied",
+        pattern=r"\bcgroup configuration: rootless needs no limits\b|\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied|\bError: [^\n]{0,200}/sys/fs/cgroup/[^\n]{1,200}: [Pp]ermission denied",
         sample="Error: OCI runtime error: crun: the requested cgroup controller `cpu` is not available",
         explain="this user may not create the container's cgroup or set its limits",
         remedy="Start the container without the limit (`--cpus`, `--memory`, `--pids-limit`; `podman --cgroup-manager=cgroupfs`), or an administrator hands the controllers to users: `Delegate=cpu cpuset io memory pids` in `/etc/systemd/system/user@.service.d/delegate.conf`.",

@@ -52,6 +52,7 @@ SIGNATURES = (
         explain=CAUSE,
         remedy=ASK,
         versions="podman",
+        refines=("IMG009",),  # without ids no image can be unpacked
     ),
     Signature(
         pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|invalid internal status, try resetting .{0,120}: cannot set ?up namespace using .{0,60}new[ug]idmap|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap(?:.{1,3}: should have setuid)?|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: (?:Target process|[Cc]ould not set caps|open of|[ug]id range)|\bcannot write [ug]id_map\b|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
@@ -69,6 +70,14 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
+        pattern=r"\bno (?:mapping entry|valid (?:user )?entry|fakeroot mapping) found in (?P<file>/etc/sub[ug]id)\b(?: for (?P<user>\S{1,80}))?",
+        sample="FATAL:   could not use fakeroot: no mapping entry found in /etc/subuid for user7",
+        explain="{file} has no range of subordinate ids for the user, which --fakeroot needs",
+        remedy="An administrator runs `apptainer config fakeroot --add USER` (or `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`) on each node. Without a range, leave out `--fakeroot`, or build the image elsewhere.",
+        versions="apptainer, singularity",
+        refines=("SLM010",),
+    ),
+    Signature(
         pattern=r"\b[Uu]ser namespaces are not enabled in (?P<setting>/proc/sys/\S{1,80}\w)",
         sample="user namespaces are not enabled in /proc/sys/user/max_user_namespaces",
         explain="{setting} is 0: this node lets no user create the namespace that a rootless container needs",
@@ -77,7 +86,7 @@ SIGNATURES = (
         refines=("POD001",),
     ),
     Signature(
-        pattern=r"^cannot clone: (?P<why>[A-Z][\w ]{3,60})|\bunshare\(CLONE_NEWUSER\): (?P<reason>[A-Z][\w ]{3,60})|\bFATA\[\d{4}\] unshare: (?P<cause>[a-z][\w ]{3,60})",
+        pattern=r"\bfork/exec /proc/self/exe: (?P<exec>operation not permitted|no space left on device|invalid argument)|^cannot clone: (?P<why>[A-Z][\w ]{3,60})|\bunshare\(CLONE_NEWUSER\): (?P<reason>[A-Z][\w ]{3,60})|\bFATA\[\d{4}\] unshare: (?P<cause>[a-z][\w ]{3,60})",
         sample="cannot clone: Operation not permitted",
         explain="this node or the container around it lets the user create no user namespace",
         remedy="On a node, an administrator allows it: `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns` shows what forbids it. Inside a container, the outer one needs `--security-opt seccomp=unconfined` or `--privileged`.",

@@ -97,7 +97,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)|overlay: can't stat program|\bfuse: device not found|\bfuse-overlayfs: cannot mount|creating runtime (?:static|temporary) files directory .{1,300}(?:permission denied|read-only file system)",
+        pattern=r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)|overlay: can't stat program|creating runtime (?:static|temporary) files directory .{1,300}(?:permission denied|read-only file system)",
         sample="Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
         explain=CAUSE,
         versions="podman",
