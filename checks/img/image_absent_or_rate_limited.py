@@ -81,13 +81,13 @@ SIGNATURES = (
         versions="docker hub",
     ),
     Signature(
-        pattern=r"""repository does not exist or may require|No such image: |\bname unknown: |manifest for \S{1,200} not found|unauthorized: (?:authentication required|access to the requested resource)""",
+        pattern=r"""repository does not exist or may require|No such image: |\bname unknown: |manifest for \S{1,200} not found|unauthorized: (?:authentication required|access to the requested resource|incorrect username or password)""",
         sample="Error response from daemon: pull access denied for xingyaoww/r2e, repository does not exist or may require 'docker login'",
         explain=CAUSE,
         versions="docker",
     ),
     Signature(
-        pattern=r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|(?:Get|Head) .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|Temporary failure in name resolution|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
+        pattern=r"(?:pinging container registry|parsing image configuration: Get|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|(?:Get|Head) .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|Temporary failure in name resolution|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
         sample='Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
         explain=CAUSE,
         versions="podman",
@@ -126,6 +126,20 @@ SIGNATURES = (
         remedy="The end of the line has the reason. Not found or denied: correct the name in the Dockerfile, or log in. A proxy, a name or a time-out: `docker pull IMAGE` on the same machine shows whether it reaches the registry; Docker's proxy is in `/etc/systemd/system/docker.service.d` or in the settings of Docker Desktop.",
         versions="buildkit",
         refines=("IMG009",),
+    ),
+    Signature(
+        pattern=r"\bcan't talk to a V1 container registry\b",
+        sample="Error: initializing source docker://registry.example/x/y:z: can't talk to a V1 container registry",
+        explain="the server of this name does not speak the registry's protocol: a proxy, a login page or a wrong address answers",
+        remedy="`curl -I https://REGISTRY/v2/` on the same machine must answer 200 or 401 with `docker-distribution-api-version`. Correct the name, or the proxy and `no_proxy`.",
+        versions="podman, skopeo",
+    ),
+    Signature(
+        pattern=r"\bpayload does not match any of the supported image formats\b",
+        sample="Error: payload does not match any of the supported image formats:",
+        explain="the file to load is not an image archive: it is missing, empty, cut off, or written by `podman export`",
+        remedy="`ls -l` and `file` show what it is. Save the image again (`podman save -o FILE IMAGE`); a compressed archive must be complete, and its program (zstd, gzip) installed.",
+        versions="podman",
     ),
     Signature(
         pattern=r"\bno matching manifest for (?P<platform>\w{2,12}/[\w/]{2,20}) in the manifest list entries",
