@@ -12,3 +12,6 @@ FILE_ERROR = r"(?:No such file or directory|Permission denied|Read-only file sys
 SANDBOX = r"(?:sandbox|runtime|container|agent[- _]server)"
 OTHER_SERVICES = r"https?://(?:\w+\.)*(?:huggingface\.co|hf\.co|wandb\.ai|openai\.com|anthropic\.com|docker\.io|docker\.com|ghcr\.io|quay\.io|github\.com|pypi\.org)|https?://(?:[\w-]+\.)*(?:amazonaws\.com|googleapis\.com|core\.windows\.net|aliyuncs\.com|r2\.cloudflarestorage\.com)"
 """Servers of others, which answer with the same HTTP errors as the sandbox runtime."""
+
+NO_ANSWER = r"^(?:requests\.exceptions|urllib3\.exceptions|http\.client|httpx|httpcore|aiohttp\.client_exceptions|aiohttp)\.(?:RemoteDisconnected|RemoteProtocolError|ReadError|ReadTimeout(?:Error)?|ConnectTimeout|ConnectError|ConnectionError|ProtocolError|ServerDisconnectedError|ServerTimeoutError|ClientOSError)\b"
+"""How an HTTP client says that the other end closed the connection or gave no answer. Only its frames tell which server it is."""

@@ -86,7 +86,7 @@ SIGNATURES = (
         versions="openhands-agent-server",
     ),
     Signature(
-        pattern=r"\bmodal\.exception\.AuthError\b|\be2b\.exceptions\.AuthenticationException\b|\bDaytonaAuthenticationError\b|\bAPI key or JWT token is required\b",
+        pattern=r"\bmodal\.exception\.AuthError\b|\be2b\.exceptions\.AuthenticationException\b|\bDaytonaAuthenticationError\b|\bDaytona\w{0,20}Error: [^\n]{0,80}\b(?:Invalid credentials|Unauthorized)\b|\bAPI key or JWT token is required\b",
         sample="modal.exception.AuthError: Token missing. Could not authenticate client.",
         explain="the sandbox provider got no key of an account, or refused it",
         remedy="Set the provider's key in the environment of the job and of Ray's workers: `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`, `E2B_API_KEY`, `DAYTONA_API_KEY`.",

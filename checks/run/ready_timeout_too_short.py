@@ -18,7 +18,7 @@ Raise the limit, or pull and build the images before the job (`skyrl-train image
 from collections.abc import Iterator
 
 from checks.img.shared import inject_of
-from checks.vocabulary import SANDBOX
+from checks.vocabulary import NO_ANSWER, SANDBOX
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
@@ -30,6 +30,8 @@ from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
 from skyrl_train.contracts.sandbox.ready import KEY, ready_violations
 
 CAUSE = "the start-up timeout is shorter than the first start of an image; raise it or prepare the images"
+SILENT = "the server in the sandbox did not answer while the client waited for its start"
+WAITED = "`docker logs` (`podman logs`) of the sandbox's container has the reason: its server was still starting, or ended (exit status 137: out of memory). Start fewer sandboxes at once, build the images before the run, and raise the start-up timeout."
 
 SIGNATURES = (
     Signature(
@@ -77,6 +79,26 @@ SIGNATURES = (
         sample="openhands.core.exceptions.AgentRuntimeDisconnectedError: Pod openhands-runtime-x exists but failed to become ready.",
         explain=CAUSE,
         versions="swe-rex, openhands, daytona",
+    ),
+    Signature(
+        pattern=NO_ANSWER,
+        near=r"\bin _?(?:wait_until_alive|check_if_alive|wait_until_ready|wait_for_(?:health|ready|runtime|server|sandbox|client)\w{0,20})\b",
+        within=60,
+        sample="requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
+        explain=SILENT,
+        remedy=WAITED,
+        versions="requests, httpx, aiohttp",
+        refines=("RUN011",),
+    ),
+    Signature(
+        pattern=r"\bError in instance \[[^\]\n]{1,120}\]: [^\n]{0,80}\b(?:RemoteDisconnected|RemoteProtocolError|ReadTimeout|ConnectTimeout|ConnectError|ConnectionError|[Cc]onnection refused|Read timed out)\b",
+        near=r"\bWaiting for client to become ready at http",
+        within=8,
+        sample="Error in instance [astropy__astropy-1]: RetryError[<Future at 0x7f3c state=finished raised RemoteProtocolError>]. Stacktrace:",
+        explain=SILENT,
+        remedy=WAITED,
+        versions="openhands",
+        refines=("RUN011",),
     ),
     Signature(
         pattern=r"\bEnvironment(?:Start|Build)TimeoutError\b|\bEnvironment (?:start|build) timed out after (?P<limit>[\d.]{1,8})",

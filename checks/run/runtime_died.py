@@ -17,6 +17,7 @@ Read the end of the runtime's log. If it has no error, ask Slurm: `sacct -j JOB 
     skyrl-train job: trainer: the runtime job ended: the runtime was killed by signal 9
 """
 
+from checks.vocabulary import NO_ANSWER
 from skyrl_doctor.core.signature import Signature
 
 CAUSE = "the sandbox runtime died while the trainer needed it; read its log or `sacct -j JOB --format=State,ExitCode,MaxRSS`"
@@ -52,6 +53,16 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=NO_ANSWER,
+        near=r"[/.](?:openhands/(?:runtime|workspace|sdk/workspace|sdk/conversation/impl/remote\w{0,20})|swerex/(?:runtime|deployment)|(?:modal|e2b\w{0,20}|daytona\w{0,20})/(?:\w{1,30}/){0,3}_?sandbox\w{0,20})[/.]",
+        within=60,
+        sample="httpx.RemoteProtocolError: Server disconnected without sending a response.",
+        explain="the server in a sandbox closed the connection without an answer, or gave none in time",
+        remedy=LOOK,
+        versions="requests, httpx, aiohttp",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\bAgentRuntimeUnavailableError: Runtime (?:crashed|is unavailable \(status: )|\b[Rr]untime (?:\(ID=[^)]{1,80}\) )?(?:is unavailable|failed) \(status: (?:failed|unknown|crashloopbackoff)\)|\bRuntimeError: Container (?:process terminated|stopped unexpectedly)\b",
         sample="openhands.core.exceptions.AgentRuntimeUnavailableError: Runtime crashed and is being restarted, potentially due to memory usage. Please try again.",
         explain=GONE,
@@ -60,7 +71,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bSandboxTerminatedError\b|\bNotFoundError: Sandbox has already shut down\b|\bThe sandbox was not found: This error is likely due to sandbox timeout\b|\bSandboxNotFoundException\b|\bDaytona\w{0,20}Error: [^\n]{0,80}[Ss]andbox is not running\b",
+        pattern=r"\bSandboxTerminatedError\b|\bmodal\.exception\.SandboxTimeoutError\b|\be2b\.exceptions\.NotFoundException: (?i:the )?sandbox|\bfailed to resolve container IP\b|\bno IP address found\. Is the [Ss]andbox started\b|\bswerex\.exceptions\.DeploymentNotStartedError\b|\bNotFoundError: Sandbox has already shut down\b|\bThe sandbox was not found: This error is likely due to sandbox timeout\b|\bSandboxNotFoundException\b|\bDaytona\w{0,20}Error: [^\n]{0,80}[Ss]andbox is not running\b",
         sample="e2b.exceptions.TimeoutException: The sandbox was not found: This error is likely due to sandbox timeout. You can modify the sandbox timeout by passing 'timeout' when starting the sandbox",
         explain=GONE,
         remedy="A sandbox of a provider lives for a limited time: raise the timeout with which it is created above the longest rollout, or look at the provider's page for its end.",
