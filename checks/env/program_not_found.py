@@ -145,6 +145,15 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
+        pattern=r"\bcrun: executable file `(?P<program>(?!\S{0,160}\bbash\b)[^`\n]{1,160})` not found",
+        sample="Error: crun: executable file `my-trainer` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found",
+        explain="the program {program} is not installed in the container",
+        remedy="Install it in the image, or name it with its full path in the container: look with `podman run --rm IMAGE command -v NAME`.",
+        versions="crun, podman",
+        last_resort=True,
+        passing=True,
+    ),
+    Signature(
         pattern=r"\b(?:mpirun|mpiexec|prterun) was unable to find the specified executable file",
         sample="mpirun was unable to find the specified executable file, and therefore did not launch the job.",
         explain="mpirun found no such program on the nodes of the job",

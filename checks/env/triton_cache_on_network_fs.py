@@ -49,6 +49,14 @@ SIGNATURES = (
         refines=("IMG007",),
     ),
     Signature(
+        pattern=rf"{TRITON_CACHE}\S{{0,200}}\.so: failed to map segment from shared object",
+        sample="ImportError: /home/user/.triton/cache/ab12/cuda_utils.so: failed to map segment from shared object",
+        explain="Triton's cache is on a file system from which no program may be loaded (`noexec`), or a file of it is cut off",
+        remedy="`findmnt -T ~/.triton` shows the mount's options. Point `TRITON_CACHE_DIR` at a directory on the node's own disk without `noexec`, and remove the old one.",
+        versions="triton",
+        refines=("ENV011",),
+    ),
+    Signature(
         pattern=r"\.triton/\S{0,200}\.nfs[0-9a-f]{6}",
         sample="OSError: [Errno 16] Device or resource busy: '/home/user/.triton/cache/ab12/.nfs000000013c0f3f5c00000c1f'",
         explain=CAUSE,

@@ -130,4 +130,11 @@ SIGNATURES = (
         remedy="`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability. Lower than the line asks for: choose another number format or backend (fp8 needs 8.9), or request a newer GPU. nvcc does not know the GPU: install a newer CUDA toolkit, or leave it out of `TORCH_CUDA_ARCH_LIST`.",
         versions="transformer-engine, nvcc",
     ),
+    Signature(
+        pattern=r"\bFlash ?Attention (?:forward |backward )?only supports head (?:dimension|size)s? (?:at most|up to) (?P<most>\d{2,4})|\w{1,40}Error: (?:[^\n]{0,40}\b)?[Hh]ead size (?P<size>\d{1,4}) is not supported by \w{3,40}",
+        sample="RuntimeError: FlashAttention forward only supports head dimension at most 256",
+        explain="this attention kernel does not support the size of the model's attention heads",
+        remedy="Choose another attention backend for this model (transformers: `attn_implementation=sdpa`; vLLM: `--attention-backend`; Megatron: `--attention-backend unfused`). `head_dim` in the model's config.json is the size.",
+        versions="flash-attn, vllm",
+    ),
 )

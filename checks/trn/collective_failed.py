@@ -194,7 +194,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bNCCL WARN NET/IB ?: ?(?:Got completion (?:from peer (?P<address>\S{3,80}?)(?:<\d{1,5}>)? )?with (?:status|error)[= ](?P<why>\w{1,40})|\S{1,60} async fatal event\b)|\bmlx5: \S{1,80}: got completion with error:",
+        pattern=r"\bNCCL WARN NET/IB ?: ?(?:Got completion (?:from peer (?P<address>\S{3,80}?)(?:<\d{1,5}>)? )?with (?:status|error)[= ](?P<why>\w{1,40})|\S{1,60} async fatal event\b)|\bmlx5: \S{1,80}: got completion with error:|\bib_mlx5_log\.c:\d{1,5} {1,4}(?:UCX {1,4}(?:ERROR|FATAL) {1,4})?(?:Transport retry count exceeded|RNR retry count exceeded|Remote (?:access|operation|invalid request)|Local (?:length|protection|QP operation))\b",
         sample="gpu07:3211:3377 [0] transport/net_ib.cc:2040 NCCL WARN NET/IB: Got completion from peer 10.0.0.8<41000> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) vendor_err=129 (Recv) hca mlx5_0",
         explain="a transfer over InfiniBand failed",
         remedy="Look first for a rank that failed before: the others lose their connection to it. Status 12 (retry exceeded): the other node is not reached; compare `ibv_devinfo` and `ibstat` on the nodes, and on RoCE `NCCL_IB_GID_INDEX`. `NCCL_IB_DISABLE=1` shows whether InfiniBand is at fault.",
