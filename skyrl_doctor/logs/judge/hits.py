@@ -1,7 +1,7 @@
 """Lines that are evidence of signatures: counted, and the first of each kept."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Evidence
@@ -14,6 +14,8 @@ COUNT_LIMIT = 1000
 """Hits that are counted of one signature in one file; after that it is saturated."""
 MIN_RETRIES = 5
 """A failure that will be tried again is a cause when it came so often."""
+_NEAR = 20
+"""Lines between an error and the other way that the program takes after it."""
 OPEN_LINES = 2
 """In the last lines of a file, a failure that will be tried again is still open."""
 
@@ -64,6 +66,12 @@ class Hits:
         for counts in (self._counts, self._kept_counts, self._retries, self._last_counted, self._last_kept):
             counts.clear()
         self._last_retried.clear()
+
+    def drop(self, names: Set[str], number: int) -> None:
+        """Forget the hits of these failures in the last lines before a line: the program does without what failed."""
+        for hit in [one for one in self.kept if one.failure.name in names and number - one.line.number <= _NEAR]:
+            self.kept.remove(hit)
+            self._counts[self._entries.index(hit.failure)] -= 1
 
     def open_retries(self, last_line: int) -> tuple[Hit, ...]:
         """The failures that were to be tried again where the file ends: nothing shows that a later try went well."""

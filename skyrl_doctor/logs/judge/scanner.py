@@ -13,6 +13,7 @@ from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
 from skyrl_doctor.logs.judge.tally import Scan, Tally
 from skyrl_doctor.logs.match.candidates import Candidates, find_candidates
 from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.phrases import OTHER_WAY_AFTER
 from skyrl_doctor.logs.match.pieces import Key, Piece, split_pieces
 from skyrl_doctor.logs.read.blocks import Block, Blocks
 from skyrl_doctor.logs.read.watch_lines import is_watch_line
@@ -100,6 +101,8 @@ class Scanner:
         context.record_far(matches.keys(), number)
         if not matches.keys().isdisjoint((patterns.run_start, patterns.run_end)):
             self._add_run_mark(block, piece, number, is_start=patterns.run_start in matches)
+        if patterns.other_way in matches:
+            self._tally.hits.drop(OTHER_WAY_AFTER, number)
         verdict = classify(
             MatchedLine(piece.text, matches, piece.patterns & patterns.errors),
             patterns,

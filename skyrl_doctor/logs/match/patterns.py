@@ -9,7 +9,7 @@ from skyrl_doctor.logs.match.engine import Engine, unanchor
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import alternatives, literals, split_branches
-from skyrl_doctor.logs.match.phrases import DONE, RUN_END, RUN_START, STEPS
+from skyrl_doctor.logs.match.phrases import DONE, OTHER_WAY, RUN_END, RUN_START, STEPS
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
@@ -48,9 +48,10 @@ class Patterns:
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
         self.run_start, self.run_end = numbers[RUN_START], numbers[RUN_END]
+        self.other_way = numbers[OTHER_WAY]
         self.certain_step = len(self.texts)
-        runs = (self.run_start, self.run_end)
-        self.special = frozenset((self.done, self.traceback, *runs, self.certain_step, *self.steps, *self.far))
+        marks = (self.run_start, self.run_end, self.other_way)
+        self.special = frozenset((self.done, self.traceback, *marks, self.certain_step, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """The matches of these patterns in a clean line, by number, in order."""
@@ -96,7 +97,7 @@ class Patterns:
             yield entry.signature.pattern
             if far := _far_pattern(entry):
                 yield far
-        yield from (*ERRORS, DONE, *STEPS, TRACEBACK, RUN_START, RUN_END)
+        yield from (*ERRORS, DONE, *STEPS, TRACEBACK, RUN_START, RUN_END, OTHER_WAY)
 
 
 @functools.cache

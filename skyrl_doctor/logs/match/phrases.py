@@ -41,6 +41,11 @@ RUN_END = (
 )
 """Lines with which a run ends, whether it failed or not."""
 
+OTHER_WAY = r"\b(?:[Ff]alling back to|[Uu]sing) (?:the )?['\"]?[\w./-]{1,80}['\"]? tokenizer (?:as (?:an? )?(?:approximation|fallback)|instead)\b"
+"""A line of a program that does without the tokenizer that it did not find."""
+OTHER_WAY_AFTER = frozenset(("MOD003", "MOD005"))
+"""The failures after which it may say so."""
+
 ANSWERED = b'/completions HTTP/1.1" 200'
 """In a line of a model server that answered a request."""
 
