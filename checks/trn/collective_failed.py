@@ -169,6 +169,14 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"^(?:[\w.\[\]-]{1,60}: ){0,3}(?:Last error: ?)?Failed to (?:CUDA|Cuda) (?P<kind>(?:host )?(?:calloc|malloc|alloc)(?: async)?) (?P<size>\d{1,15}) bytes",
+        sample="Failed to CUDA calloc async 4 bytes",
+        explain="NCCL got no {size} bytes on its GPU when the ranks joined: the memory is full, or CUDA refused the device",
+        remedy="`nvidia-smi` on that node shows who holds the memory, and `CUDA error` or `not compatible` above shows whether torch supports the GPU. Each rank needs its own device: `torch.cuda.set_device(local_rank)` before the process group is made. `NCCL_DEBUG=INFO` prints CUDA's reason.",
+        versions="nccl",
+        refines=("MEM001",),
+    ),
+    Signature(
         pattern=r"\b(?:C(?:uda|UDA)|HIP) failure (?:\d{1,5} )?'out of memory'|\bNCCL WARN (?:Failed to (?:CUDA|Cuda) (?:host )?(?:calloc|malloc|alloc)|Cuda (?:calloc|malloc) failed)\b",
         sample="Cuda failure 2 'out of memory'",
         explain="NCCL found no free GPU memory for its buffers when the ranks joined",
