@@ -39,7 +39,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"Inconsistent training and inference tokenization detected",
-        sample="Inconsistent training and inference tokenization detected (strict)",
+        sample="WARNING:2026-03-02 09:20:11,100:Inconsistent training and inference tokenization detected (strict)",
         explain=CAUSE,
         versions="verl",
     ),

@@ -78,6 +78,21 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\bFileNotFoundError: (?:\[Errno 2\] )?No such file or directory: '(?P<file>[^'\n]{1,300}(?:_(?:doc|sample|shuffle)_idx|(?:document|sample|shuffle)_index|dataset_(?:sample_)?index)\.npy)'",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/data/index-cache/own_doc_idx.npy'",
+        explain="the index {file}, which one process builds for all, does not exist where this process looks for it",
+        remedy="The first rank builds the index, and all others read it. Put its directory (Megatron: `--data-cache-path`, or the directory of the data) on a file system that all nodes share, or build it on each node before the run. If the first rank failed, its own error comes first.",
+        versions="megatron",
+    ),
+    Signature(
+        pattern=r"\bOne or both of the \.idx and \.bin files cannot be found at the path prefix (?P<file>\S{1,300})|\b(?:AssertionError|ValueError|FileNotFoundError): (?:Dataset|data set|Indexed dataset) (?:path |prefix )?(?P<prefix>\S{1,300}) (?:does not exist|not found)\b",
+        sample="AssertionError: One or both of the .idx and .bin files cannot be found at the path prefix /data/own_text_document",
+        explain="the data set does not exist at the path that the configuration names",
+        remedy=COMPARE,
+        versions="megatron, nemo",
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"\bDataFilesNotFoundError: |\bFileNotFoundError: Couldn't find (?:any data file|a dataset script) at |\bEmptyDatasetError: |\bDatasetNotFoundError: Dataset (?P<name>\S{1,200}) doesn't exist on the Hub|\b[Pp]rompt dataset path '[^'\n]{1,300}' does not exist|\bThe dataset could not be loaded\. This could be due to a misconfigured dataset path|\bCannot open \S{1,300}dataset_info\.json due to\b|\bRequested split '[^'\n]{1,60}' not found in DatasetDict",
         sample="datasets.exceptions.DataFilesNotFoundError: No (supported) data files found in /data/gsm8k",
         explain="the data set has no data files at this path or name",

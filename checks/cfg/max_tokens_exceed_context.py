@@ -46,6 +46,13 @@ KEYS = ("rollout.max_tokens", "data.max_prompt_tokens", "data.max_response_token
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bInput prompt \(\d+ tokens\)(?: \+ lookahead slots \(\d+\))? is too long and exceeds\b",
+        sample="WARNING 03-02 04:01:14 scheduler.py:717] Input prompt (9001 tokens) + lookahead slots (0) is too long and exceeds the capacity of block_manager",
+        explain="a prompt is longer than its limit, or than vLLM's cache, and its answer stays empty",
+        remedy=SHORTER,
+        versions="vllm 0",
+    ),
+    Signature(
         pattern=r"'max_tokens' or 'max_completion_tokens' is too large: (?P<asked>\d+)\. This model's maximum context length is (?P<limit>\d+) tokens and your request has (?P<prompt>\d+) input tokens",
         sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
         explain="prompt {prompt} + max_tokens {asked} exceeds the context of {limit} tokens",

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
-from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.checkpoints import AUTO, BY_PATH, Checkpoints
 from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
@@ -36,8 +36,15 @@ KEYS = ("trainer.resume", "trainer.checkpoint_dir")
 
 SIGNATURES = (
     Signature(
-        pattern=r"[Cc]heckpoint tracker file does not exist|^Training from scratch",
+        pattern=r"[Cc]heckpoint tracker file does not exist",
         sample="Checkpoint tracker file does not exist: /ckpt/run/latest_checkpointed_iteration.txt",
+        explain="verl's tracker file, which names the last checkpoint, is missing",
+        versions="verl",
+        role=Part.CONFIRMATION,
+    ),
+    Signature(
+        pattern=r"^Training from scratch",
+        sample="Training from scratch",
         explain=STARTED_ANEW,
         versions="verl",
         near=r"global_step_\d+|SLURM_RESTART_COUNT\W{1,3}[1-9]|[Rr]esum(?:ing|ed) (?:from|training|run)|resume_from_path\W{1,4}/",
@@ -68,7 +75,13 @@ SIGNATURES = (
         fatal=False,
     ),
     Signature(
-        pattern=r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|(?:Error|Exception): (?:[\w-]{1,20} ){0,3}[Cc]heckpoint (?:file |path |directory |dir |folder )?(?!(?:file )?is corrupt).{0,200}(?:not found|does not exist)\b(?! in state_dict)|\bInvalid for universal checkpoint: \S{1,300} does not exist|\bresume_from_path must (?:be an existing path|be null or an existing|specify the global_steps)|\bRecover info directory \S{1,300} does not exist|\bNo weight directory found for checkpoint step\b|\bresume state files? (?:\S{1,200} )?(?:is|are) missing|\bseems a bogus DeepSpeed checkpoint folder|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+        pattern=r"\bUnable to find latest file at \S{1,300}, if trying to load latest",
+        sample="[WARNING] [engine.py:2755:load_checkpoint] Unable to find latest file at /ckpt/run/latest, if trying to load latest please ensure this file exists",
+        explain=NOT_FOUND,
+        versions="deepspeed",
+    ),
+    Signature(
+        pattern=r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|(?:Error|Exception): (?:[\w-]{1,20} ){0,3}[Cc]heckpoint (?:file |path |directory |dir |folder )?(?!(?:file )?is corrupt).{0,200}(?:not found|does not exist)\b(?! in state_dict)|\bInvalid for universal checkpoint: \S{1,300} does not exist|\bresume_from_path must (?:be an existing path|be null or an existing|specify the global_steps)|\bRecover info directory \S{1,300} does not exist|\bNo weight directory found for checkpoint step\b|\bresume state files? (?:\S{1,200} )?(?:is|are) missing|\bseems a bogus DeepSpeed checkpoint folder|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
         explain=NOT_FOUND,
         versions="SkyRL",

@@ -19,6 +19,7 @@ Install the builds for this torch, all in one command. If you do without flash-a
 
 from collections.abc import Iterator
 
+from checks.env.shared import COMPILED
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -103,7 +104,7 @@ SIGNATURES = (
         versions="numpy",
     ),
     Signature(
-        pattern=r"No module named '(?:vllm\._\w{0,20}C|flash_attn_2_cuda|torch\._C|flashinfer\._\w{1,30})'",
+        pattern=rf"No module named '{COMPILED}|\bCould not load any common_ops library\b|\bImportError: cannot import name 'helpers(?:_cpp)?' from 'megatron\.core\.datasets'",
         sample="ModuleNotFoundError: No module named 'vllm._C'",
         explain="the compiled part of an extension is missing or was built for a different Python",
         remedy=REBUILD,

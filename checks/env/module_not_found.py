@@ -15,6 +15,7 @@ Install the package into the interpreter that the traceback shows. A module of y
     ModuleNotFoundError: No module named 'joblib'
 """
 
+from checks.env.shared import COMPILED
 from skyrl_doctor.core.signature import Signature
 
 CAUSE = "Python does not find the module `{module}` in the environment of this process"
@@ -24,7 +25,7 @@ REMEDY = "Look at the paths in the traceback: they name the interpreter. Install
 
 SIGNATURES = (
     Signature(
-        pattern=r"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})'",
+        pattern=rf"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})'",
         sample="ModuleNotFoundError: No module named 'joblib'",
         explain=CAUSE,
         remedy=REMEDY,
@@ -32,7 +33,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception): |\b[Ee]rror: |\bERROR\b)[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})",
+        pattern=rf"(?:\b(?:[A-Z]\w{{0,40}})?(?:Error|Exception): |\b[Ee]rror: |\bERROR\b)[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})",
         sample="ray.exceptions.RaySystemError: System error: No module named 'environment'",
         explain=CAUSE,
         remedy=REMEDY,
@@ -41,7 +42,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"{FAILED}[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{{1,120}})",
+        pattern=rf"{FAILED}[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})",
         sample="Failed to import sgl_kernel: No module named 'sgl_kernel'",
         explain=CAUSE,
         remedy=REMEDY,
@@ -98,7 +99,7 @@ SIGNATURES = (
         pattern=r"\bImportError: [^\n]{0,200}(?:\bpip3? install\b|\b(?:is|are) not (?:installed|available)\b|\bto be installed\b)|\b(?:Value|Runtime|Assertion)Error: [^\n]{0,200}(?:\b(?:is|are|but) not installed\b|\b[Pp]lease (?:run `)?(?:pip3? )?install [`'\w]|\b(?:library|package) installed in your environment\b|\bmake sure to install\b)",
         sample="ImportError: vLLM is not available and `use_vllm` is set to True. Please install vLLM with `pip install trl[vllm]` to use it.",
         explain="a package that this setting needs is not installed, or is older than it needs",
-        unless=r"(?i:warn|optional|ignor|skip|driver|nvcc|toolkit|compiler|flash[_ -]?att(?:ention|n)|value head model)",
+        unless=r"(?i:warn|optional|ignor|skip|kubectl|\bpdsh\b|\bmpirun\b|\bffmpeg\b|driver|nvcc|toolkit|compiler|flash[_ -]?att(?:ention|n)|value head model)",
         remedy="The line names the package and its version: install it with the interpreter that the traceback shows, or turn the setting off.",
         versions="transformers, trl, peft",
         last_resort=True,

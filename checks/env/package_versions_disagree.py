@@ -20,6 +20,7 @@ version, and anything else under the resulting constraints.
 
 from collections.abc import Iterator
 
+from checks.env.shared import COMPILED
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -51,7 +52,7 @@ SIGNATURES = (
         versions="the packages of a training stack",
     ),
     Signature(
-        pattern=rf"\bModuleNotFoundError: No module named '(?P<package>{_PARTED})\.(?!_\w{{0,20}}C\b)(?P<name>[\w.]{{1,120}})'",
+        pattern=rf"\bModuleNotFoundError: No module named '(?!{COMPILED})(?P<package>{_PARTED})\.(?P<name>[\w.]{{1,120}})'",
         unless=r"(?i:warn|optional|ignor|skip)",
         sample="ModuleNotFoundError: No module named 'transformers.own_deepspeed'",
         explain="{package} is installed, but this version has no module `{name}`: the code that imports it was written for another one",

@@ -28,6 +28,8 @@ TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME
 ACTIVATE = "Activate the environment in the job script before this line (`source PATH/bin/activate`, `conda activate NAME`, `module load …`), and look there with `command -v accelerate torchrun python`. Missing there too: install it in that environment. Earlier errors of the same script (a failed `pip install`, `cd` or activation) are mostly the reason."
 LAUNCHER = r"(?P<program>accelerate|deepspeed|torchrun)"
 OTHERS = r"(?:conda|mamba|micromamba|pip3?|uvx?|poetry|pixi|make|cmake|ninja|nvcc|srun|sbatch|mpirun|mpiexec|pdsh|kubectl|helm|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|ffmpeg|java)"
+IN_SHELLS = OTHERS.removesuffix(")") + r"|horovodrun|colossalai|composer|fabric|lightning|trtllm-\w{3,12}|numactl|nsys|ncu|hf|axolotl|tune|sky|torchx|ssh|sshpass|rsync|tmux|screen|git|git-lfs|wget|curl|aria2c|aws|gsutil|gcloud|rclone|ompi_info|orterun|prterun|prun|jsrun|aprun|flux|unzip|jq)"
+"""Names that are also those of files and directories: only a shell's message tells."""
 SHELL = "a program that the script starts is not installed on this node, or its environment or module is not loaded"
 LOAD = "Look with `command -v PROGRAM` in the job itself: load its module (`module load …`), activate its environment, or install it there. `module` and `conda` are shell functions: begin the script with `#!/bin/bash -l`, or source their set-up file first."
 
@@ -109,7 +111,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=rf"(?:^|[\s:]){OTHERS}: (?:command )?not found\s*$|\bzsh: command not found: {OTHERS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{OTHERS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
+        pattern=rf"(?:^|[\s:]){IN_SHELLS}: (?:command )?not found\s*$|\bzsh: command not found: {IN_SHELLS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{IN_SHELLS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
         unless=r"\bslurm_script: line",
         sample="train.sh: line 12: conda: command not found",
         explain=SHELL,
@@ -159,6 +161,31 @@ SIGNATURES = (
         explain="mpirun found no such program on the nodes of the job",
         remedy="Name the program with a full path that each node can read, and pass the environment on (`mpirun -x PATH -x LD_LIBRARY_PATH`).",
         versions="open mpi",
+    ),
+    Signature(
+        pattern=r"\b\w{0,40}(?:Error|Exception): (?:[^\n]{0,40}\b)?launcher '?(?P<program>\w{2,20})'? (?:is )?not (?:installed|found)\b",
+        sample="RuntimeError: launcher 'pdsh' not installed.",
+        explain="the launcher reaches the other nodes with {program}, which is not installed on this node",
+        remedy="Install `{program}` on the node that starts the run (in a container: in its image), load its module, or choose another launcher that is there (`deepspeed --launcher pdsh`, `openmpi`, `slurm`). Under Slurm, `srun torchrun …` needs none of them.",
+        versions="deepspeed",
+    ),
+    Signature(
+        pattern=r"\bFileNotFoundError: \[Errno 2\] No such file or directory: '(?P<program>[\w+.-]{1,60})'\s*$",
+        near=r"\bin _execute_child\b",
+        within=6,
+        sample="FileNotFoundError: [Errno 2] No such file or directory: 'ompi_info'",
+        explain="Python starts the program {program}, which is not installed on this node or not on its `PATH`",
+        remedy=LOAD,
+        versions="python",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"Error: (?:[^\n]{0,60}\b)?(?:horovodrun|Horovod) (?:does not find|couldn't find|could not find) an installed MPI\b|\bexecvp error on file \S{1,200} \(No such file or directory\)|\bunable to launch the specified application as it could not find an executable\b|\b\w{0,30}(?:Error|Exception): (?:Cannot|Could not|Can't|Unable to) (?:find|locate) (?:the )?[`'\"]?(?P<program>pdsh|mpirun|mpiexec|srun|ssh|rsync|kubectl|socat|nc|ray|tmux|screen|git|git-lfs|ffmpeg|nvidia-smi|numactl|ninja|cmake)[`'\"]?(?: (?:executable|binary|command|program|in|on)\b|[.,]|\s*$)|\b\w{0,30}(?:Error|Exception): [`'\"]?(?P<other>pdsh|mpirun|mpiexec|srun|ssh|rsync|kubectl|socat|git-lfs|ffmpeg|nvidia-smi|numactl|ninja|cmake)[`'\"]?(?: (?:executable|binary|command|program))? (?:is |was |must be )?(?:not (?:installed|found|available|on|in)|required|installed)\b",
+        sample="RuntimeError: Could not find mpirun in PATH",
+        explain="a program that the launch needs is not installed on this node, or its module is not loaded",
+        remedy=LOAD,
+        versions="horovod, skypilot, any",
+        last_resort=True,
     ),
     Signature(
         pattern=r"\berror: can't find Rust compiler\b",

@@ -74,7 +74,7 @@ SIGNATURES = (
         versions="cuda",
     ),
     Signature(
-        pattern=r"\bptxas fatal {0,5}: Value '(?P<arch>sm_\w{2,5})' is not defined|\bnot supported in this architecture\b",
+        pattern=r"\bptxas fatal {0,5}: Value '(?P<arch>sm_\w{2,5})' is not defined|\binvalid value for --gpu-architecture\b|\bunsupported CUDA gpu architecture: |\bptxas does not support CC \d|\bdata type is not supported on CUDA arch <|\bnot supported in this architecture\b",
         sample="ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'",
         explain="the compiler of this Triton or CUDA does not know this GPU, or the GPU lacks the number format",
         remedy="New GPU: update Triton and CUDA (`TRITON_PTXAS_PATH` may name a newer ptxas). A format such as fp8e4nv needs compute capability 8.9 (L40S, H100): choose another format or GPU.",
@@ -109,10 +109,10 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"\bFlash ?Attention[ -]?\S{0,4} (?:Backend )?(?:only supports|requires) (?:Ampere|Hopper|Blackwell|Ada|SM)|\bis too old to be supported by the triton GPU compiler|\bCUDA error: invalid device function|\brequires \.target sm_\d{2,3}\w? or higher|\b(?:is|are) only supported on (?:CUDA )?(?:devices (?:with|of) (?:CUDA )?(?:compute )?capability|Ampere|Hopper|Blackwell)|\bno kernel (?:image )?found for sm_\d|Error: [^\n]{0,200}\brequires (?:SM ?\d{2,3}\+|(?:Hopper|Blackwell|Ampere)\b)",
+        pattern=r"\bFlash ?Attention[ -]?\S{0,4} (?:Backend )?(?:only supports|requires) (?:Ampere|Hopper|Blackwell|Ada|SM)|\bis too old to be supported by the triton GPU compiler|\bCUDA error: invalid device function|\brequires \.target sm_\d{2,3}\w? or higher|\b(?:is|are) only supported on (?:CUDA )?(?:devices (?:with|of) (?:CUDA )?(?:compute )?capability|Ampere|Hopper|Blackwell)|\bno kernel (?:image )?(?:found )?for sm_\d|\w{1,30}(?:Error|Exception): (?:[^\n]{0,80}\b(?:[Oo]nly supports? (?:Hopper|Blackwell|Ampere|Ada)\b|sm_\d{2,3}\w? is not supported\b)|(?:[^\n]{0,60}\b)?Unsupported (?:SM|sm)(?: version)?:? ?(?:sm_?)?\d\d|Only (?:Hopper|Blackwell|Ampere|Ada)\b[^\n]{0,40}\bsupported)|\bnot supported on this architecture: sm_?\d|Error: [^\n]{0,200}\brequires (?:SM ?\d{2,3}\+|(?:Hopper|Blackwell|Ampere)\b)",
         sample="RuntimeError: Found Tesla P100 which is too old to be supported by the triton GPU compiler, which is used as the backend.",
         explain="a kernel or a number format needs another GPU generation than this one",
-        unless=r"\bCannot use FA version\b",
+        unless=r"\bCannot use FA version\b|\bNVIDIA Inference is only supported on",
         remedy="Compare `nvidia-smi --query-gpu=name,compute_cap --format=csv` with the generation that the line names: request such a GPU, or choose another backend or format.",
         versions="torch, triton, flash-attn, sglang",
     ),

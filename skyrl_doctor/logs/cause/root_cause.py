@@ -15,6 +15,7 @@ from skyrl_doctor.logs.cause.runs import EarlierRun, judge_earlier_runs
 from skyrl_doctor.logs.cause.stopped import Stopped, find_stopped
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
+from skyrl_doctor.logs.cause.warned import weaken
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
@@ -84,7 +85,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0, slurm_id: str = "
     order = Order(_all_lines(scans), site_s=site_s)
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
     placed = (_in_its_phase(hit, scans, order, counts) for scan in scans for hit in scan.hits)
-    hits = _without_refined([hit for hit in placed if hit is not None])
+    hits = _without_refined([_weakened(hit, counts) for hit in placed if hit is not None])
     roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
         id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
@@ -196,6 +197,14 @@ def _is_below(line: Line, other: Line) -> bool:
 def _is_serious(suspect: Line, scans: Sequence[Scan]) -> bool:
     """Whether the suspect says what went wrong, and not only that something did."""
     return any(scan.suspect is suspect and (scan.weight or Weight.NOTE) > Weight.SHELL for scan in scans)
+
+
+def _weakened(hit: Hit, counts: Counts) -> Hit:
+    """The hit, counted as what it is: a warning explains less than an error."""
+    weak = weaken(hit)
+    if weak is not hit:
+        counts[hit.line.file, weak.failure] = counts.get((hit.line.file, hit.failure), 1)
+    return weak
 
 
 def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit | None:

@@ -76,7 +76,7 @@ _TEARDOWN = re.compile(
     r"(?i)\bkilled by signal\b|\bSIG(?:TERM|KILL|INT|ABRT)\b|\bterminat(?:ed|ing|ion)\b|\bdied unexpectedly\b|\bexited unexpectedly\b|\bKilled\s*$|\bAborted\b"
     r"|\bCANCELLED\b|\bEngineDeadError\b|\bengine core .{0,40}died\b|\bworker .{0,80}(?:died|killed|exit(?:s|ed))\b|\bactor .{0,40}died\b|\bshut(?:ting)? ?down\b"
     r"|\bconnection (?:refused|reset|closed|lost)\b|\bBrokenPipe|\bbroken pipe\b|\bConnectionReset|\bCancelledError\b|\bKeyboardInterrupt\b|\bEOFError\b|\bTCPStore\b"
-    r"|\bforcing job termination\b|\bjob step aborted\b|\bleaked \w+|\braylet exited\b|\bfailed \(exitcode: -(?:2|6|9|15)\)"
+    r"|\bforcing job termination\b|\bjob step aborted\b|\bleaked \w+|\braylet exited\b|\bfailed \(exitcode: -(?:2|6|9|15)\)|\bexit(?:ed)? (?:with )?(?:code|status):? -(?:2|15)\b"
 )
 
 

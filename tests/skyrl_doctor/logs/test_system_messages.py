@@ -1,4 +1,4 @@
-"""The messages of the system below the training stack: each of them alone names its failure, or none where a run goes on."""
+"""The messages of the system below the training stack, and of trainers: each of them alone names its failure, or none where a run goes on."""
 
 from pathlib import Path
 
@@ -8,7 +8,8 @@ from skyrl_doctor.logs.diagnose import diagnose
 
 MESSAGES = [
     tuple(line.split(" ", 1))
-    for line in (Path(__file__).parents[2] / "logs" / "system_messages.txt").read_text(encoding="utf-8").splitlines()
+    for name in ("system_messages.txt", "training_messages.txt")
+    for line in (Path(__file__).parents[2] / "logs" / name).read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
 STEP = "(TaskRunner pid=81234) step:{} - actor/pg_loss:0.02 - critic/score/mean:0.31 - timing_s/step:84.2\n"
