@@ -106,4 +106,12 @@ SIGNATURES = (
         remedy="Update torch to 2.6 or newer, or use the model's or checkpoint's safetensors files.",
         versions="transformers",
     ),
+    Signature(
+        pattern=r"\bdist_checkpointing\.(?:core\.)?\w{0,30}(?:Checkpointing\w{0,20}|Checkpoint)Exception: (?P<why>(?:Object shard|Global shape|Cannot|Could not|Unexpected|Missing|Invalid|Tensor|Shape)\b[^\n]{0,200}|[^\n]{0,200}\b(?:is not a distributed checkpoint|shape mismatch)\b[^\n]{0,100})",
+        sample="megatron.core.dist_checkpointing.core.CheckpointingException: Object shard /ckpt/iter_0000100/own.pt not found",
+        explain="Megatron cannot load the checkpoint: {why}",
+        remedy="List the directory of this iteration and compare it with an earlier one: a run that ended while it saved leaves parts out. Load the last complete iteration (`latest_checkpointed_iteration.txt` names it), with the model's sizes and the checkpoint format (`--ckpt-format`) with which it was saved.",
+        versions="megatron-core",
+        last_resort=True,
+    ),
 )

@@ -86,7 +86,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: |\bFAILED_PRECONDITION: No visible GPU devices\b|\bNo supported gpu backend found!|\bGPU is required to quantize\b|\bcuda runtime error \((?:38|100)\) : no CUDA-capable device",
+        pattern=r"RuntimeError: (?:No (?:CUDA|HIP) GPUs are available|CUDA unknown error - this may be due to an incorrectly set up environment|No supported device detected|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\bcuInit\(0\) failed: CUDA_ERROR_NO_DEVICE\b|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: |\bFAILED_PRECONDITION: No visible GPU devices\b|\bNo supported gpu backend found!|\bGPU is required to quantize\b|\bcuda runtime error \((?:38|100)\) : no CUDA-capable device",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
         remedy=REQUEST,

@@ -34,6 +34,13 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
+        pattern=r"\bUnrecognized configuration class <class '(?P<config>[^'\n]{1,160})'> (?:to build an|for this kind of) (?P<kind>\w{1,40})",
+        sample="ValueError: Unrecognized configuration class <class 'transformers.models.own.OwnConfig'> for this kind of AutoModel: AutoModelForCausalLM.",
+        explain="transformers has no class of the kind {kind} for the model's {config}: the model is of another kind, or newer than the installed release",
+        remedy="The `architectures` of the model's config.json name its class: load it with the auto class of that kind (a model with images: `AutoModelForImageTextToText`), or install the release of transformers that the model asks for. A model with code of its own needs `trust_remote_code`.",
+        versions="transformers",
+    ),
+    Signature(
         pattern=rf"has model type `(?P<kind>(?!{MODEL_FAMILIES})[\w.-]{{1,60}})` but Transformers does not recognize\b",
         sample="ValueError: The checkpoint you are trying to load has model type `houselm` but Transformers does not recognize this architecture.",
         explain="transformers has no model type `{kind}`: the model brings its own code, or is newer than the library",

@@ -38,7 +38,7 @@ SIGNATURES = (
         versions="torch",
     ),
     Signature(
-        pattern=r"\bMinimum loss scale reached \(|\b[Ll]oss scale already at minimum\b|\b(?:Value|Runtime|FloatingPoint|Assertion)Error: [^\n]{0,60}\b(?:[Ll]oss|gradients?|grad norm) (?:is|are|was|became|has become) (?:NaN|nan|non-?finite|not finite|inf(?:inite)?)\b",
+        pattern=r"\bMinimum loss scale reached \(|\bDetected nan and/or inf values in `|\bThe loss returned in `\w{1,40}` is (?:nan|inf)\b|\bFloatingPointError: invalid value \(\w{1,10}\) encountered in\b|\b[Ll]oss scale already at minimum\b|\b(?:Value|Runtime|FloatingPoint|Assertion)Error: [^\n]{0,60}\b(?:[Ll]oss|gradients?|grad norm) (?:is|are|was|became|has become) (?:NaN|nan|non-?finite|not finite|inf(?:inite)?)\b",
         sample="Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run.",
         explain="every step of fp16 gave infinite gradients, until its loss scale could sink no further, or the program stopped at a loss that is not finite",
         remedy=LOWER,
