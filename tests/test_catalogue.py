@@ -24,7 +24,7 @@ TABLES = {"checks/consequences.py", "checks/refusals.py"}
 """Signatures that belong to no single failure."""
 SHARED = {
     "checks/vocabulary.py",
-    *(f"checks/{family}/shared.py" for family in ("cfg", "img", "mem", "mod", "pod", "prm")),
+    *(f"checks/{family}/shared.py" for family in ("cfg", "env", "img", "mem", "mod", "pod", "prm")),
 }
 MARK = re.compile(r"FIX\(([^)\n]*)\)")
 CURES = re.compile(r'\bcures="([^"\n]*)"')

@@ -235,7 +235,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"^(?:\W{0,8}|\[?[\w ]{1,20}\]?:? )(?:\w{1,40}\.){0,6}(?:\w{0,40}(?:Config|Configuration)(?:Validation|Parse|Key|Value)?Error|\w{0,40}ConfigurationException|Misconfigur(?:ation|ed)(?:Exception|Error)): (?P<why>\S[^\n]{3,300})",
-        unless=r"\b(?:botocore|boto3?|kubernetes|kube\w{0,10}|google|azure|docker|git|conda|pip|dbus|locale|django|sqlalchemy|alembic)\b|\b(?:GPUs?|CUDA|devices?|memory|checkpoint|module|version)\b|\b(?:training|validation|test|predict)_step\b|\bconfigure_optimizers\b|\b\w{1,20}_dataloader\b|\bnot (?:installed|available)\b|\bpip3? install\b|\b[Pp]lease install\b|\bNo such file\b",
+        unless=r"\b(?:botocore|boto3?|kubernetes|kube\w{0,10}|google|azure|docker|git|conda|pip|dbus|locale|django|sqlalchemy|alembic)\b|\b(?:GPUs?|gpu|CUDA|devices?|memory|checkpoint|module|version)\b|\b(?:training|validation|test|predict)_step\b|\bconfigure_optimizers\b|\b\w{1,20}_dataloader\b|\bnot (?:installed|available)\b|\bpip3? install\b|\b[Pp]lease install\b|\bNo such file\b",
         sample="own_trainer.exceptions.OwnConfigurationError: `save_folder` is not empty and `save_overwrite` is off",
         explain="the program refused its settings: {why}",
         remedy="Change the settings that the message names.",

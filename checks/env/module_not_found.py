@@ -19,13 +19,15 @@ from checks.env.shared import COMPILED
 from skyrl_doctor.core.signature import Signature
 
 CAUSE = "Python does not find the module `{module}` in the environment of this process"
+COMPILED_MODULE = rf"\bNo module named '{COMPILED}"
 FAILED = r"\b(?:[Ff]ailed|[Uu]nable)\b"
 """Programs that can do without a module say that they failed to import it, and go on."""
 REMEDY = "Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it."
 
 SIGNATURES = (
     Signature(
-        pattern=rf"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})'",
+        pattern=r"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn)[\w.]{1,120})'",
+        unless=COMPILED_MODULE,
         sample="ModuleNotFoundError: No module named 'joblib'",
         explain=CAUSE,
         remedy=REMEDY,
@@ -33,21 +35,21 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=rf"(?:\b(?:[A-Z]\w{{0,40}})?(?:Error|Exception): |\b[Ee]rror: |\bERROR\b)[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})",
+        pattern=r"(?:\b(?:[A-Z]\w{0,40})?(?:Error|Exception): |\b[Ee]rror: |\bERROR\b)[^\n]{0,200}\bNo module named ['\"]?(?P<module>(?!flash_attn)[\w.]{1,120})",
         sample="ray.exceptions.RaySystemError: System error: No module named 'environment'",
         explain=CAUSE,
         remedy=REMEDY,
         versions="python, ray",
-        unless=rf"(?i:warn|optional|ignor|skip)|{FAILED}",
+        unless=rf"(?i:warn|optional|ignor|skip)|{FAILED}|{COMPILED_MODULE}",
         last_resort=True,
     ),
     Signature(
-        pattern=rf"{FAILED}[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn|{COMPILED})[\w.]{{1,120}})",
+        pattern=rf"{FAILED}[^\n]{{0,200}}\bNo module named ['\"]?(?P<module>(?!flash_attn)[\w.]{{1,120}})",
         sample="Failed to import sgl_kernel: No module named 'sgl_kernel'",
         explain=CAUSE,
         remedy=REMEDY,
         versions="python",
-        unless=r"(?i:warn|optional|ignor|skip)",
+        unless=rf"(?i:warn|optional|ignor|skip)|{COMPILED_MODULE}",
         last_resort=True,
         passing=True,
     ),

@@ -52,8 +52,8 @@ SIGNATURES = (
         versions="the packages of a training stack",
     ),
     Signature(
-        pattern=rf"\bModuleNotFoundError: No module named '(?!{COMPILED})(?P<package>{_PARTED})\.(?P<name>[\w.]{{1,120}})'",
-        unless=r"(?i:warn|optional|ignor|skip)",
+        pattern=rf"\bModuleNotFoundError: No module named '(?P<package>{_PARTED})\.(?P<name>[\w.]{{1,120}})'",
+        unless=rf"(?i:warn|optional|ignor|skip)|\bNo module named '{COMPILED}",
         sample="ModuleNotFoundError: No module named 'transformers.own_deepspeed'",
         explain="{package} is installed, but this version has no module `{name}`: the code that imports it was written for another one",
         remedy="`pip show {package}` shows the version. Install the one that the importing code names as its requirement, or a newer version of that code: the traceback shows where it is. A directory of your own with the name {package} hides the package too.",

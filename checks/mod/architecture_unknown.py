@@ -34,10 +34,10 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
-        pattern=r"\bUnrecognized configuration class <class '(?P<config>[^'\n]{1,160})'> (?:to build an|for this kind of) (?P<kind>\w{1,40})",
-        sample="ValueError: Unrecognized configuration class <class 'transformers.models.own.OwnConfig'> for this kind of AutoModel: AutoModelForCausalLM.",
+        pattern=r"\bUnrecognized configuration class <class '(?P<config>[^'\n]{1,160})'> to build an (?P<kind>\w{1,40})",
+        sample="ValueError: Unrecognized configuration class <class 'transformers.models.own.OwnConfig'> to build an AutoTokenizer.",
         explain="transformers has no class of the kind {kind} for the model's {config}: the model is of another kind, or newer than the installed release",
-        remedy="The `architectures` of the model's config.json name its class: load it with the auto class of that kind (a model with images: `AutoModelForImageTextToText`), or install the release of transformers that the model asks for. A model with code of its own needs `trust_remote_code`.",
+        remedy="Install the release of transformers that the model asks for. A model with images or code of its own has a processor or a tokenizer that `AutoProcessor` or `trust_remote_code` loads.",
         versions="transformers",
     ),
     Signature(
