@@ -107,6 +107,14 @@ SIGNATURES = (
         versions="transformers",
     ),
     Signature(
+        pattern=r"\bGlobal shape mismatch for loaded \((?:torch\.Size\()?\[?(?P<loaded>[\d, ]{1,60}?)\]?\)?\) and expected \(\(?(?P<expected>[\d, ]{1,60}?)\)?\) tensor for key (?P<key>(?!optimizer\b)[\w.]{1,200})",
+        sample="megatron.core.dist_checkpointing.core.CheckpointingException: Global shape mismatch for loaded (torch.Size([24, 4096, 1024])) and expected ((24, 3072, 1024)) tensor for key decoder.layers.mlp.linear_fc1.weight",
+        explain="the checkpoint is of a model with other sizes: `{key}` is {loaded} there and {expected} in this run",
+        remedy="Start with the sizes with which it was saved (layers, hidden size, heads and groups, feed-forward size, vocabulary), or load another checkpoint. These are shapes of whole tensors, so the number of GPUs does not matter.",
+        versions="megatron-core",
+        refines=("CKP002",),
+    ),
+    Signature(
         pattern=r"\bdist_checkpointing\.(?:core\.)?\w{0,30}(?:Checkpointing\w{0,20}|Checkpoint)Exception: (?P<why>(?:Object shard|Global shape|Cannot|Could not|Unexpected|Missing|Invalid|Tensor|Shape)\b[^\n]{0,200}|[^\n]{0,200}\b(?:is not a distributed checkpoint|shape mismatch)\b[^\n]{0,100})",
         sample="megatron.core.dist_checkpointing.core.CheckpointingException: Object shard /ckpt/iter_0000100/own.pt not found",
         explain="Megatron cannot load the checkpoint: {why}",

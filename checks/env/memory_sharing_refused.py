@@ -54,4 +54,11 @@ SIGNATURES = (
         remedy=f"`UCX_TLS=^cma` (Open MPI: `--mca smsc ^cma`) copies in another way. Or {ALLOW}.",
         versions="ucx, open mpi",
     ),
+    Signature(
+        pattern=rf"\bUCX  ?ERROR (?:open|shm_open)\(file_name=/proc/\d{{1,8}}/fd/\d{{1,6}}[^)\n]{{0,80}}\) failed: {DENIED}",
+        sample="[1700000000.123456] [gpu07:3522:0]  mm_posix.c:195  UCX  ERROR open(file_name=/proc/3523/fd/27 flags=0x0) failed: Permission denied",
+        explain="the kernel refuses this process a file descriptor of another one (`/proc/PID/fd`), by which UCX shares memory: the processes are in different user namespaces, as where each starts a container of its own",
+        remedy=f"Start the processes of a node in one container (`apptainer exec instance://NAME`), or set `UCX_TLS=^posix`, which shares memory in another way. Or {ALLOW}.",
+        versions="ucx",
+    ),
 )

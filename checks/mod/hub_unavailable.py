@@ -77,6 +77,14 @@ SIGNATURES = (
         refines=("MOD003",),
     ),
     Signature(
+        pattern=r"\b(?:[Cc]ould not|[Uu]nable to) resolve host(?: address)?:? .{0,3}(?P<host>(?:[\w-]{1,40}\.)?(?:huggingface\.co|hf\.co|modelscope\.cn))",
+        sample="curl: (6) Could not resolve host: huggingface.co",
+        explain=UNREACHABLE,
+        remedy=PROXY,
+        versions="curl, wget, git",
+        last_resort=True,
+    ),
+    Signature(
         pattern=rf"\b(?:MaxRetryError|ConnectTimeout): .{{0,40}}\(?host='{HOSTS}'",
         sample="urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /org/name (Caused by ConnectTimeoutError(",
         explain=UNREACHABLE,

@@ -56,6 +56,13 @@ SIGNATURES = (
         versions="nccl",
     ),
     Signature(
+        pattern=r"\bNCCL WARN (?P<call>nvml\w{1,60})(?:\(\))? failed: (?P<why>[A-Z][\w ]{2,60})",
+        sample="gpu07:301:301 [0] misc/nvmlwrap.cc:187 NCCL WARN nvmlDeviceGetHandleByPciBusId() failed: Not Found",
+        explain="NCCL could not ask the driver about a GPU: `{call}` failed with {why}",
+        remedy="`nvidia-smi -L` in the same container must list the GPU of each rank. Show all GPUs of the node to all ranks of it, and let each process choose its own; under WSL and in some virtual machines the driver does not answer this: use one GPU there.",
+        versions="nccl",
+    ),
+    Signature(
         pattern=r"\bNCCL WARN .{0,60}\bCall to (?P<call>bind|listen|socket|getsockname|setsockopt|getaddrinfo)\b.{0,80}? failed ?: (?P<why>[A-Z][\w ]{3,60})",
         unless=r"\bras/",
         sample="gpu07:3211:3377 [0] include/socket.h:333 NCCL WARN Call to bind failed : Address already in use",

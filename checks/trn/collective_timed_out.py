@@ -66,6 +66,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\bDistStoreError: (?:Socket Timeout|wait timeout)|\bstore->get\(.{1,80} got error: (?:Socket Timeout|[Ww]ait timeout)|\bRendezvousTimeoutError\b|\bfailed to pass monitoredBarrier in (?P<limit>\d{1,12}) ?ms|^RuntimeError: Socket Timeout$",
+        unless=r"\b(?:keep-alive heartbeat|shutdown the rendezvous)\b",  # of a node that goes on, or has ended before the others
         sample="torch.distributed.DistStoreError: Socket Timeout",
         explain="a rank waited for the others until the time limit, and at least one did not come",
         remedy="Look for the rank that failed or never started: its own log has the reason. If all run, `MASTER_ADDR` and `MASTER_PORT` must be reached from every node, and slow starts (compilation, downloads) need a longer timeout.",

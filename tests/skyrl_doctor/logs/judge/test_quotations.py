@@ -104,3 +104,11 @@ def test_an_exception_that_python_ignores_is_over_with_its_own_line() -> None:
     assert names(ignored, "Traceback (most recent call last):", frame, OOM) == []
     assert names(ignored, frame, "AttributeError: x", LOCKED) == ["POD009"]
     assert names(ignored, frame, "AttributeError: x", OOM) == ["MEM001"]
+
+
+def test_the_error_that_was_handled_when_a_line_could_not_be_written_is_the_runs() -> None:
+    block, trace = "--- Logging error ---", "Traceback (most recent call last):"
+    emit = '  File "/usr/lib/python3.12/logging/__init__.py", line 1160, in emit'
+    own = '  File "/venv/lib/python3.12/site-packages/vllm/v1/engine/core.py", line 207, in execute_model'
+    assert names(block, trace, own, OOM) == ["MEM001"]
+    assert names(block, trace, emit, own, OOM) == []
