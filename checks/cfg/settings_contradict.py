@@ -3,7 +3,7 @@
 ## What it does
 Applies the rules of verl's `validate_config` and of its dataclasses that join several settings, in the release of the run:
 micro batches that are set twice or not at all, sequence parallelism without `use_remove_padding`, validation that samples at
-temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve. With dynamic batches, compares each limit of
+temperature 0, parallel sizes of the rollout, adapters that vLLM cannot serve, Megatron's layers that are computed again without a method. With dynamic batches, compares each limit of
 tokens with the longest sequence: before verl 0.8 every batch is padded to it, since then the first reply of that length is
 refused, which is a warning. Of SkyRL's `validate_cfg` and of prime-rl's
 validators it applies some, where each setting of the rule is written; a program of the user's own with SkyRL's keys gets a
@@ -92,6 +92,13 @@ SIGNATURES = (
         explain="verl refuses a setting of the rollout",
         remedy="Change the setting that the line names; `skyrl-doctor preflight FILE` names it with its line (CFG012).",
         versions="verl",
+    ),
+    Signature(
+        pattern=r"Using recompute_granularity:? '?(?P<word>\w{1,40})'? so\s+recompute_method must be|When using recompute_granularity:? '?(?P<layers>\w{1,40})'?,? recompute_num_layers must be (?:between|set)",
+        sample='ValueError: Using recompute_granularity: full so recompute_method must be "block" or "uniform"',
+        explain="Megatron computes layers again only with a method and a number of layers",
+        remedy="Set `recompute_method=uniform` and `recompute_num_layers=1` beside `recompute_granularity=full` (verl: under `actor_rollout_ref.actor.megatron.override_transformer_config`).",
+        versions="Megatron-LM, verl",
     ),
     Signature(
         pattern=r"max_num_batched_tokens \((?P<batch>\d{1,9})\) is smaller than max_model_len \((?P<length>\d{1,9})\)",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from skyrl_train.config.refusals import Own, Refusal, Rule
 from skyrl_train.config.releases import Span
 from skyrl_train.config.verl_choices import ALGORITHM, A, R, has_critic, is_fsdp
+from skyrl_train.config.verl_megatron import MEGATRON_RULES
 from skyrl_train.config.verl_separate import RULES as SEPARATE_RULES
 from skyrl_train.config.verl_tokens import TOKEN_RULES
 
@@ -371,6 +372,7 @@ RULES = (
     Rule((VISIBLE, *_GPUS), _visible_gpus),
     Rule((f"{ALGORITHM}.adv_estimator", f"{R}.n"), _lone_rollout, is_certain=False),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
+    *MEGATRON_RULES,
     *TOKEN_RULES,
     *SEPARATE_RULES,
 )

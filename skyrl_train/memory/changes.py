@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from skyrl_train.contracts.verl_keys import key_of
+from skyrl_train.contracts.megatron_recompute import FULL_RECOMPUTE, transformer_table
+from skyrl_train.contracts.verl_keys import A, key_of
 from skyrl_train.memory.budget import MOST_SHARE, Budget, budget
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Critic, Job, Rollout
@@ -83,7 +84,7 @@ def _candidates(job: Job) -> Iterator[Candidate]:
 
 def _own_keys(settings: Settings, changed: Job) -> Settings | None:
     if changed.strategy == "megatron":
-        return tuple(_of_megatron(key, value) for key, value in settings)
+        return tuple(own for setting in settings for own in _of_megatron(*setting))
     if changed.framework != "prime-rl":
         return settings
     if any(key not in PRIME for key, _ in settings):
@@ -92,12 +93,12 @@ def _own_keys(settings: Settings, changed: Job) -> Settings | None:
     return tuple((own, other.get(key, value)) for key, value in settings for own in PRIME[key])
 
 
-def _of_megatron(key: str, value: str) -> tuple[str, str]:
+def _of_megatron(key: str, value: str) -> Settings:
     if key == CHECKPOINTING:
-        return f"{MEGATRON_TABLE}override_transformer_config.recompute_granularity", "full"
+        return tuple((f"{transformer_table(A)}.{name}", word) for name, word in FULL_RECOMPUTE.items())
     if key.startswith(FSDP_TABLE):
-        return MEGATRON_TABLE + key.removeprefix(FSDP_TABLE), value
-    return key, value
+        return ((MEGATRON_TABLE + key.removeprefix(FSDP_TABLE), value),)
+    return ((key, value),)
 
 
 def _of_the_update(job: Job) -> Iterator[Candidate]:

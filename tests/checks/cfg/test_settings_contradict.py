@@ -232,6 +232,45 @@ def test_a_value_that_is_not_known_is_silent(word: str) -> None:
     assert found("CFG012", verl(f"{A}.{MICRO}=8", word)) == []
 
 
+TRANSFORMER = f"{A}.megatron.override_transformer_config"
+FULL, METHOD, LAYERS = (f"{TRANSFORMER}.recompute_{name}" for name in ("granularity", "method", "num_layers"))
+
+
+def test_megatron_computes_no_layers_again_without_a_method() -> None:
+    """verl's tree sets neither the method nor the number of layers, and Megatron raises ValueError when a worker starts."""
+    place = Location("run.sh", 1, FULL)
+    alone = f"{FULL} = full, but recompute_method and recompute_num_layers are not set, and Megatron stops without; use recompute_method = uniform and recompute_num_layers = 1"
+    assert found("CFG012", verl(*MEGATRON, f"{FULL}=full")) == [
+        config_finding(alone, place, {METHOD: "uniform", LAYERS: "1"})
+    ]
+    half = (
+        f"{FULL} = full, but recompute_num_layers is not set, and Megatron stops without; use recompute_num_layers = 1"
+    )
+    assert found("CFG012", verl(*MEGATRON, f"{FULL}=full", f"{METHOD}=block")) == [
+        config_finding(half, place, {LAYERS: "1"})
+    ]
+    one = f"{LAYERS} = 1, but recompute_granularity is selective; expected null"
+    assert found("CFG012", verl(*MEGATRON, f"{FULL}=selective", f"{LAYERS}=1")) == [
+        config_finding(one, Location("run.sh", 1, LAYERS), {LAYERS: "null"})
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*MEGATRON, f"{FULL}=full", f"{METHOD}=uniform", f"{LAYERS}=1"),
+        (*MEGATRON, f"'{TRANSFORMER}={{recompute_granularity:full,recompute_method:uniform,recompute_num_layers:1}}'"),
+        (*MEGATRON, f"{FULL}=full", f"{METHOD}=$METHOD", f"{LAYERS}=1"),
+        (*MEGATRON, f"{FULL}=$WORD"),
+        (*MEGATRON, f"{FULL}=selective"),
+        (*MEGATRON, f"critic.{FULL.partition('.actor.')[2]}=full"),  # grpo has no critic
+        (f"+{FULL}=full",),
+    ],
+)
+def test_silent_where_megatron_starts(words: tuple[str, ...]) -> None:
+    assert found("CFG012", verl(*words)) == []
+
+
 CORRECTION = "trainer.algorithm.off_policy_correction"
 SKYRL: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("trainer.algorithm.use_kl_in_reward=true",), "trainer.algorithm.use_kl_loss=true", "trainer.algorithm.use_kl_loss=false"),

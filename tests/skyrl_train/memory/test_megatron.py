@@ -119,6 +119,8 @@ def test_advice_names_megatrons_own_keys() -> None:
     table = f"{A}.megatron"
     assert settings >= {
         (f"{table}.override_transformer_config.recompute_granularity", "full"),
+        (f"{table}.override_transformer_config.recompute_method", "uniform"),
+        (f"{table}.override_transformer_config.recompute_num_layers", "1"),
         (f"{table}.param_offload", "true"),
         (f"{table}.optimizer_offload", "true"),
     }
