@@ -103,4 +103,7 @@ def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
         f"and {in_gib(engine.kv)} are left for the KV cache ({engine.kv_tokens} tokens); "
         f"expected {in_gib(engine.kv_needed)} for one sequence of {plan.name(LENGTH)}"
     )
-    yield config_finding(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")
+    other = f"lower {plan.name(LENGTH)}" if engine.kv else "use more GPUs for each engine"
+    if not engine.kv and memory.budget.device.is_slice:
+        other = "use a larger slice or a whole GPU"
+    yield config_finding(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or {other}")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.model import Finding, Location, Severity
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
     from skyrl_train.memory import Change, PhaseBudget
 
 ALL_CHANGES, SHOWN_CHANGES = 20, 3
+
+
+@record
+class Advice:
+    """Changes, best first, and the positions of those that are enough only together."""
+
+    changes: "tuple[Change, ...]"
+    together: tuple[int, ...] = ()
 
 
 def memory_finding(
@@ -51,8 +60,19 @@ def largest_components(phase: "PhaseBudget", count: int = 4) -> str:
 
 def best_changes(memory: GpuBudget, plan: Plan) -> "tuple[Change, ...]":
     """The changes that help most, of those that this program has a setting for."""
+    return best_advice(memory, plan).changes
+
+
+def best_advice(memory: GpuBudget, plan: Plan) -> Advice:
+    """The changes that help most, of those that this program has a setting for, and which of them are enough together."""
     from skyrl_doctor.budget.job import own_settings
     from skyrl_train.memory import changes
+    from skyrl_train.memory.together import fit_together
 
-    every = changes(memory.shape, memory.job, memory.budget.device, ALL_CHANGES)
-    return tuple(change for change in every if own_settings(plan, dict(change.settings)))[:SHOWN_CHANGES]
+    device = memory.budget.device
+    every = changes(memory.shape, memory.job, device, ALL_CHANGES, free=memory.free)
+    own = [change for change in every if own_settings(plan, dict(change.settings))]
+    together = fit_together(memory.shape, memory.job, device, own, free=memory.free)
+    others = [change for change in own if change not in together][: SHOWN_CHANGES - len(together)]
+    shown = tuple(change for change in own if change in together or change in others)
+    return Advice(shown, tuple(number for number, change in enumerate(shown) if change in together))

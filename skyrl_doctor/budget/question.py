@@ -72,8 +72,8 @@ def estimate(
 ) -> GpuBudget:
     """The memory model's budget for this job on this device. Raises CouldNotLook."""
     try:
-        found = budget(model.shape, job, device)
-        likely = None if known is None else budget(model.shape, known.job(job), device)
+        found = budget(model.shape, job, device, free=free)
+        likely = None if known is None else budget(model.shape, known.job(job), device, free=free)
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
     usual = job if known is None else known.job(job)

@@ -1,23 +1,27 @@
 """Shows a memory budget as text and as JSON."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from skyrl_doctor.budget.advice import advice_lines, gpus_lines, needed_by, useful_advice
 from skyrl_doctor.budget.bars import SCREEN, draw_bars
-from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
 from skyrl_doctor.budget.question import PRIME_RL
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.memory import Budget, Change, Component, Needed, PhaseBudget, Solution, StepTime, gib, needed_gpus
-from skyrl_train.memory.more_gpus import MOST_GPUS
+from skyrl_train.memory import Budget, Component, PhaseBudget, Solution, StepTime, gib
 from skyrl_train.memory.solve import CONTEXT_UNKNOWN, EVERY
 
 HEAD = "peak in GiB"
 COLUMN = 6
 """Least width of the column of a phase."""
+SETTING = re.compile(r" +[\w.+]+ = \S+")
+"""A line to paste, which stays whole."""
+TURNS = "env.max_steps"
+"""verl-agent's turns of a rollout, of which each has a reply of its own."""
 
 
 @record
@@ -62,15 +66,9 @@ def _lines(
     yield ""
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
-    yield from _beside_the_gpu(memory)
-    if (needed := _needed(memory)) is not None:
-        yield _enough(plan, memory, needed)
-    changes = _useful_changes(memory, plan)
-    if changes:
-        enough = memory.fits(memory.likely) or any(memory.fits(change.budget) for change in changes)
-        yield ""
-        yield f"changes that help most{'' if enough else ', but none of them is enough'}:"
-        yield from (f"  {line}" for change in changes for line in _change(plan, memory, change))
+    yield from _beside_the_gpu(plan, memory)
+    yield from gpus_lines(plan, memory)
+    yield from advice_lines(plan, memory)
     if solved is not None:
         yield ""
         yield _solution(memory, solved.worst)
@@ -80,7 +78,7 @@ def _lines(
 
 def _wrapped(line: str, screen: int) -> list[str]:
     """The line in parts of at most `screen` columns, the later ones under the first word of its value."""
-    if len(line) <= screen:
+    if len(line) <= screen or SETTING.fullmatch(line):
         return [line]
     own = len(line) - len(line.lstrip())
     indent = own or 9
@@ -104,6 +102,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
     }
     result["host"] = None if memory.host is None else {"gib_per_gpu": round(gib(memory.host.total), 3)}
     result["step_seconds"] = None if memory.seconds is None else _seconds(memory.seconds)
+    advice = useful_advice(memory, plan)
     result["changes"] = [
         {
             "summary": change.summary,
@@ -111,9 +110,10 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "gain_gib": round(gib(change.gain), 3),
             "fits": memory.fits(change.budget),
         }
-        for change in _useful_changes(memory, plan)
+        for change in advice.changes
     ]
-    if (needed := _needed(memory)) is not None:
+    result["together"] = [advice.changes[position].summary for position in advice.together]
+    if (needed := needed_by(memory)) is not None:
         result["needed"] = needed._asdict()
     if solved is not None:
         worst, expected = solved.worst, solved.expected
@@ -121,27 +121,6 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
         if expected is not None:
             result["solve"]["expected_value"] = expected.value
     return result
-
-
-def _useful_changes(memory: GpuBudget, plan: Plan) -> tuple[Change, ...]:
-    """The changes that help most; none for a run that fits even at the upper end of its range."""
-    now = memory.budget
-    return () if not now.problems and now.band[1] <= memory.limit else best_changes(memory, plan)
-
-
-def _needed(memory: GpuBudget) -> Needed | None:
-    """The GPUs with which the run fits, if it cannot start as it is."""
-    return needed_gpus(memory.shape, memory.job, memory.budget.device) if memory.likely.problems else None
-
-
-def _enough(plan: Plan, memory: GpuBudget, needed: Needed) -> str:
-    """The GPUs that are enough, in the framework's own key."""
-    if needed.gpus is None:
-        return f"enough:  no number of GPUs up to {MOST_GPUS}, with the other settings as they are"
-    parts = [f"{needed.gpus} GPUs"] if needed.gpus != memory.job.n_gpus else []
-    if memory.job.rollout is None or needed.tensor_parallel != memory.job.rollout.tensor_parallel:
-        parts.append(f"{plan.name('rollout.tensor_parallel_size')} = {needed.tensor_parallel}")
-    return f"enough:  {' and '.join(parts)}, with the other settings as they are"
 
 
 def _seconds(seconds: StepTime) -> dict[str, float]:
@@ -231,7 +210,7 @@ def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
         yield f"note:    prompt + response = {longest} tokens, but the model has only {positions} positions (CFG005)"
 
 
-def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
+def _beside_the_gpu(plan: Plan, memory: GpuBudget) -> Iterator[str]:
     """Rough figures: the host's memory and the time of a step."""
     host, seconds = memory.host, memory.seconds
     if host is not None:
@@ -245,6 +224,9 @@ def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
         yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
     if seconds is not None and seconds.total:
         yield f"time:    {_step_time(memory, seconds)} ({', '.join(_shares(seconds))})"
+        turns = plan.own.get(TURNS)
+        if turns is not None and not turns.unknown and isinstance(turns.value, int) and turns.value > 1:
+            yield f"note:    this is the time of one turn; a rollout has up to {turns.value} ({TURNS})"
         if not memory.replies_known and seconds.rollout:
             yield "note:    a better estimate of the time needs the lengths of replies: --reply-tokens P50,P99"
     elif memory.time_needs_lengths:
@@ -252,10 +234,12 @@ def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
 
 
 def _step_time(memory: GpuBudget, seconds: StepTime) -> str:
-    if memory.replies_known or seconds.rollout == 0:
+    if seconds.rollout == 0:
         return f"about {_duration(seconds.total)} a step"
+    if memory.replies_known:
+        return f"about {_duration(seconds.total)} a step without the time of tools"
     reply = memory.job.response_length
-    return f"{_duration(seconds.total)} a step if each reply has all {reply} tokens"
+    return f"{_duration(seconds.total)} a step without the time of tools, if each reply has all {reply} tokens"
 
 
 def _shares(seconds: StepTime) -> Iterator[str]:
@@ -268,12 +252,6 @@ def _shares(seconds: StepTime) -> Iterator[str]:
 
 def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 600 else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-
-
-def _change(plan: Plan, memory: GpuBudget, change: Change) -> Iterator[str]:
-    outcome = ", then it fits" if memory.fits(change.budget) and not memory.fits(memory.budget) else ""
-    yield f"- {change.summary}: saves {in_gib(change.gain)}{outcome}"
-    yield from (f"    {key} = {value}" for key, value in own_settings(plan, dict(change.settings)).items())
 
 
 def _solution(memory: GpuBudget, solution: Solution) -> str:

@@ -10,7 +10,7 @@ from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.tape import Component, Played
 from skyrl_train.memory.trainer import Phase, trainer_phases
 from skyrl_train.memory.units import GIB, MIB, gib
-from skyrl_train.memory.vllm import OUTSIDE, Engine, engine_of
+from skyrl_train.memory.vllm import Engine, engine_of
 
 # Measured on an H200 after a process had run its first case: the device's memory in use that is not torch's (context,
 # NCCL, cuBLAS, compiled kernels, and what the driver keeps).
@@ -66,6 +66,12 @@ class Budget(NamedTuple):
         str, ...
     ] = ()  # failures that do not depend on the peak, such as a KV cache too small for one sequence
     spread: float = BAND
+    free: int | None = None  # bytes of the device that the run can use, where other programs have the rest
+
+    @property
+    def limit(self) -> int:
+        """The bytes that the run can use."""
+        return _limit(self.device, self.free)
 
     @property
     def trainer_peak(self) -> PhaseBudget:
@@ -89,18 +95,18 @@ class Budget(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        return not self.problems and self.peak.total <= self.device.total
+        return not self.problems and self.peak.total <= self.limit
 
     @property
     def sure(self) -> bool:
         """Whether the verdict is the same at both ends of the band."""
         low, high = self.band
-        return bool(self.problems) or high <= self.device.total or low > self.device.total
+        return bool(self.problems) or high <= self.limit or low > self.limit
 
     @property
     def room(self) -> int:
         """Free bytes at the peak; negative if bytes are missing."""
-        return self.device.total - self.peak.total
+        return self.limit - self.peak.total
 
     def as_json(self) -> dict[str, Any]:
         low, high = self.band
@@ -126,23 +132,32 @@ class Budget(NamedTuple):
                 "peak_gib": _gib(self.peak.total),
                 "band_gib": [_gib(low), _gib(high)],
                 "phase": str(self.peak.phase),
-                "limit_gib": _gib(self.device.total),
+                "limit_gib": _gib(self.limit),
                 "fits": self.fits,
             },
         }
 
 
-def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
-    """Simulates the run phase by phase and adds up what shares the GPU in each."""
+def budget(shape: ModelShape, job: Job, device: Device, *, free: int | None = None) -> Budget:
+    """Simulates the run phase by phase and adds up what shares the GPU in each.
+
+    `free` is the memory of the device that the run can use, where other programs have the rest.
+    """
+    limit = _limit(device, free)
     engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
     apart = job.rollout if job.rollout is not None and job.rollout.separate else None
     played = trainer_phases(shape, job)
     pools = _pooled(played, job)
     phases = tuple(
-        PhaseBudget(phase, _with_surroundings(phase, simulated.peak, job, engine, device), pools[phase])
+        PhaseBudget(phase, _with_surroundings(phase, simulated.peak, job, engine, limit), pools[phase])
         for phase, simulated in played.items()
     )
-    return Budget(device, phases, engine, tuple(_problems(device, phases, engine, apart=apart)), _spread(shape, job))
+    problems = tuple(_problems(device, limit, phases, engine, apart=apart))
+    return Budget(device, phases, engine, problems, _spread(shape, job), free)
+
+
+def _limit(device: Device, free: int | None) -> int:
+    return device.total if free is None else min(free, device.total)
 
 
 def _spread(shape: ModelShape, job: Job) -> float:
@@ -162,7 +177,7 @@ def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
 
 
 def _with_surroundings(
-    phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, device: Device
+    phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, limit: int
 ) -> dict[Component, int]:
     if phase is Phase.ROLLOUT and engine is not None and job.rollout is not None and job.rollout.separate:
         return {Component.VLLM: engine.awake, **_receiver(job.rollout, engine)}
@@ -172,7 +187,7 @@ def _with_surroundings(
     found[Component.VLLM] = _vllm_in(phase, job, engine)
     summoned = found.pop(Component.SUMMONED, 0)
     if summoned and job.rollout is not None:  # a 7B model needed 48 GiB for it where it took 54 on an empty GPU
-        room = max(job.rollout.bucket_mib * MIB, device.total - sum(found.values()))
+        room = max(job.rollout.bucket_mib * MIB, limit - sum(found.values()))
         found[Component.SUMMONED] = min(summoned, room)
     return {part: size for part, size in found.items() if size}
 
@@ -194,7 +209,7 @@ def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
 
 
 def _problems(
-    device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None, *, apart: Rollout | None
+    device: Device, limit: int, phases: tuple[PhaseBudget, ...], engine: Engine | None, *, apart: Rollout | None
 ) -> Iterator[str]:
     if engine is None:
         return
@@ -202,33 +217,36 @@ def _problems(
     loaded = next(phase for phase in phases if phase.phase is Phase.LOAD)
     resting = loaded.allocated - loaded.components.get(Component.GATHERED, 0)
     beside = resting + CONTEXT if apart is None else CONTEXT if apart.buckets else 0
-    free = device.total - engine.context - beside
+    free = limit - engine.context - beside
     if engine.requested > free:
         whom = "the trainer's weights" if apart is None else "the process that receives weights"
-        yield f"vLLM cannot start: {_free(free, device, whom, engine)}"
+        yield f"vLLM cannot start: {_free(free, limit, device, whom, engine)}"
     if engine.kv < engine.kv_needed:
-        yield (
-            f"gpu_memory_utilization gives vLLM {gib(engine.requested):.1f} GiB and leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
-            f"one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB; {_more_cache(engine, device)}"
-        )
+        yield f"gpu_memory_utilization gives vLLM {gib(engine.requested):.1f} GiB{_short_of_cache(engine, device, free)}"
 
 
-def _free(free: int, device: Device, whom: str, engine: Engine) -> str:
+def _free(free: int, limit: int, device: Device, whom: str, engine: Engine) -> str:
     if free <= 0:
-        return f"the trainer's weights alone need {gib(device.total - free):.0f} GiB of a GPU that has {gib(device.total):.1f} GiB"
+        has = f"{gib(limit):.1f} GiB{' free' if limit < device.total else ''}"
+        return f"the trainer's weights alone need {gib(limit - free):.0f} GiB of a GPU that has {has}"
     return f"it requests {gib(engine.requested):.1f} GiB, but only {gib(free):.1f} GiB of {gib(device.total):.1f} GiB are free next to {whom}"
 
 
-def _more_cache(engine: Engine, device: Device) -> str:
-    """What gives the cache of one sequence enough memory."""
-    needed = engine.weights + engine.work + OUTSIDE + engine.graphs + engine.kv_needed
-    share = math.ceil(needed / device.total * 100) / 100
-    shorter = "lower max_model_len"
-    return (
-        f"raise it to {share:.2f}, or {shorter}"
-        if share <= MOST_SHARE
-        else f"{shorter}, or use more GPUs for each engine"
+def _short_of_cache(engine: Engine, device: Device, free: int) -> str:
+    """What the share lacks for the cache of one sequence, and what helps: no length does where the rest fills the share."""
+    share = math.ceil((engine.fixed + engine.kv_needed) / device.total * 100) / 100
+    raised = [f"raise it to {share:.2f}"] if share <= MOST_SHARE and share * device.total <= free else []
+    if engine.kv:
+        more = [] if raised or device.is_slice else ["use more GPUs for each engine"]
+        needs = f" and leaves {gib(engine.kv):.2f} GiB for the KV cache, but one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB"
+        return f"{needs}; {', or '.join([*raised, 'lower max_model_len', *more])}"
+    more = (
+        []
+        if device.is_slice and raised
+        else ["use a larger slice or a whole GPU" if device.is_slice else "use more GPUs for each engine"]
     )
+    needs = f", but its weights need {gib(engine.weights):.1f} GiB and a forward pass {gib(engine.fixed - engine.weights):.1f} GiB"
+    return f"{needs}; {', or '.join([*raised, *more])}"
 
 
 def _gib(size: float) -> float:

@@ -1,6 +1,6 @@
 """Suggests the changes that reduce the peak most."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
-SMALLEST_GAIN = 0.005  # share of the device; smaller gains are not worth a change
+SMALLEST_GAIN = 0.005  # share of the memory that the run can use; smaller gains are not worth a change
 CHECKPOINTING, LORA, LENGTH = (
     key_of("model.gradient_checkpointing"),
     key_of("model.lora_rank"),
@@ -47,32 +47,45 @@ class Change(NamedTuple):
     budget: Budget
 
 
-def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tuple[Change, ...]:
+def changes(
+    shape: ModelShape, job: Job, device: Device, count: int = 3, *, free: int | None = None
+) -> tuple[Change, ...]:
     """The most effective changes, best first. Changes that cause another failure are left out.
 
-    A change of what is trained is the last, and only given if no other change makes the run fit.
+    A change of what is trained is the last, and only given if no other change makes the run fit. `free` is the memory of
+    the device that the run can use, where other programs have the rest.
     """
-    now = budget(shape, job, device)
+    now = budget(shape, job, device, free=free)
     tried = []
     for summary, settings, changed in _candidates(job):
-        then = budget(shape, changed, device)
+        then = budget(shape, changed, device, free=free)
         tried.append(Change(summary, settings, now.peak.total - then.peak.total, then))
     useful = [
         change
         for change in tried
-        if change.gain > SMALLEST_GAIN * device.total and len(change.budget.problems) <= len(now.problems)
+        if change.gain > SMALLEST_GAIN * now.limit and len(change.budget.problems) <= len(now.problems)
     ]
     found = sorted(useful, key=lambda change: -change.gain)
-    same = [change for change in found if not _trains_otherwise(change)]
-    other = [change for change in found if _trains_otherwise(change)]
+    same = [change for change in found if not trains_otherwise(change)]
+    other = [change for change in found if trains_otherwise(change)]
     if any(change.budget.fits for change in same):
         return tuple(same[:count])
     return (*same[: max(count - 1, count - len(other))], *other)[:count]
 
 
-def _trains_otherwise(change: Change) -> bool:
+def trains_otherwise(change: Change) -> bool:
     """Whether the trained model would be another one: adapters in place of all weights, or shorter replies."""
     return any(key in OTHERWISE for key, _ in change.settings)
+
+
+def with_changes(job: Job, wanted: Sequence[Change]) -> Job | None:
+    """The job with all these changes; None if one of them is another setting, or none, after those before it."""
+    for change in wanted:
+        after = [one for summary, settings, one in _candidates(job) if (summary, settings) == change[:2]]
+        if not after:
+            return None
+        job = after[0]
+    return job
 
 
 def _candidates(job: Job) -> Iterator[Candidate]:

@@ -1,7 +1,9 @@
 """GPUs and MIG profiles by name, with the memory that programs can use.
 
 The marketed size is not what `torch.cuda.mem_get_info` gives: the driver keeps some, and a MIG slice is smaller than its
-name (3g.20gb has 19.5 GiB). Whole GPUs: the "total capacity" of torch's own out-of-memory messages. Slices: the memory
+name (3g.20gb has 19.5 GiB). Whole GPUs: the "total capacity" of torch's own out-of-memory messages (A800: sgl-project/sglang#1463,
+the smaller of two; H20: modelscope/DiffSynth-Studio#1238; A40: torch's total_memory with ECC, 47,697,690,624 bytes; H800: as
+the H100, since nvidia-smi shows 81,559 MiB of both). Slices: the memory
 column of `nvidia-smi mig -lgip`, from NVIDIA's MIG user guide and published listings (H200: NVIDIA/mig-parted#120);
 where drivers differ, the smaller (A100 3g.20gb is listed with 19.62, and shows programs 19,968 MiB).
 """
@@ -16,12 +18,16 @@ from skyrl_train.memory.units import GIB
 GPUS = {
     "A100-40GB": 39.49,
     "A100-80GB": 79.25,
+    "A800-80GB": 79.25,
     "H100-80GB": 79.18,
+    "H800-80GB": 79.18,
+    "H20-96GB": 95.00,
     "H200": 139.81,
     "GH200-96GB": 94.50,
     "B200": 178.35,
     "V100-32GB": 31.73,
     "A10": 22.06,
+    "A40": 44.42,
     "L4": 22.03,
     "L40S": 44.40,
     "A6000": 47.40,
@@ -49,6 +55,7 @@ SLICES = {
     "H200": {"1g.18gb": 16.0, "1g.35gb": 32.25, "2g.35gb": 32.25, "3g.71gb": 69.5, "4g.71gb": 69.5, "7g.141gb": 139.8},
 }
 _ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000", "GH200": "GH200-96GB"}
+_ALIASES |= {"A800": "A800-80GB", "H800": "H800-80GB", "H20": "H20-96GB"}
 _ALIASES["GH200-480GB"] = "GH200-96GB"  # NVIDIA names it after the memory of its CPU
 # If a GPU's name fits two memory sizes, the name of the slice decides.
 _BOTH_SIZES = {"A100": ("A100-40GB", "A100-80GB")}
@@ -75,6 +82,11 @@ class Device:
             raise UnknownDeviceError(
                 f"the memory of {self.name} is {self.total!r} bytes; expected a whole number above 0"
             )
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether this is a MIG slice, which NCCL does not join with another."""
+        return bool(_PROFILE.search(self.name)) or is_unknown_slice(self.name)
 
 
 def device_of_size(size: str) -> Device:

@@ -21,13 +21,20 @@ class Needed(NamedTuple):
     tensor_parallel: int | None
 
 
-def needed_gpus(shape: ModelShape, job: Job, device: Device) -> Needed | None:
-    """The least GPUs, by doubling, with which the run fits; None for a kind of run that this search does not cover."""
-    if job.framework != "verl" or job.strategy == "megatron" or job.rollout is None or job.rollout.separate:
+def needed_gpus(shape: ModelShape, job: Job, device: Device, *, free: int | None = None) -> Needed | None:
+    """The least GPUs, by doubling, with which the run fits; None for a kind of run that this search does not cover, and
+    for MIG slices, which cannot be joined."""
+    if (
+        device.is_slice
+        or job.framework != "verl"
+        or job.strategy == "megatron"
+        or job.rollout is None
+        or job.rollout.separate
+    ):
         return None
     for gpus, tensor in _candidates(shape, job):
         rollout = replace(job.rollout, tensor_parallel=tensor)
-        if budget(shape, replace(job, n_gpus=gpus, rollout=rollout), device).fits:
+        if budget(shape, replace(job, n_gpus=gpus, rollout=rollout), device, free=free).fits:
             return Needed(gpus, tensor)
     return Needed(None, None)
 

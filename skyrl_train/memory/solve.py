@@ -132,17 +132,15 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device, *, free: int | 
 
     `free` is the memory of the device that the run can use, where other programs have the rest.
     """
-    limit = device.total if free is None else min(free, device.total)
     knob = KNOBS.get(key)
     if knob is None:
         raise BadJobError(f"cannot solve for {key!r}; use one of {', '.join(KNOBS)}")
 
     def at(value: int) -> Budget:
-        return budget(shape, knob.change(job, value), device)
+        return budget(shape, knob.change(job, value), device, free=free)
 
     def fits(value: int) -> bool:
-        found = at(value)
-        return not found.problems and found.peak.total <= limit
+        return at(value).fits
 
     largest, why = knob.largest(shape, job)
     if key == "gpu_memory_utilization":

@@ -36,6 +36,12 @@ class Engine(NamedTuple):
     context: int
     kv_needed: int  # one sequence of the longest length
     kv_tokens: int  # how many tokens the KV cache holds
+    outside: int = OUTSIDE
+
+    @property
+    def fixed(self) -> int:
+        """Bytes of the share that are not for the KV cache."""
+        return self.weights + self.work + self.outside + self.graphs
 
     @property
     def awake(self) -> int:
@@ -93,4 +99,5 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
         context=context,
         kv_needed=-(-length // 16) * 16 * each + windows,
         kv_tokens=max(0, kv - windows) // each,
+        outside=outside,
     )

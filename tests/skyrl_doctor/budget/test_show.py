@@ -62,10 +62,10 @@ def test_times_of_ten_minutes_are_in_minutes() -> None:
     times = [StepTime(rollout=seconds, log_prob=0, update=0, apart=False) for seconds in (9.94, 10, 599, 600)]
     lines = [shown(replace(memory(update=12), seconds=time, replies_known=True))[2] for time in times]
     assert lines == [
-        "time:    about 9.9 s a step (rollouts 100%)",
-        "time:    about 10 s a step (rollouts 100%)",
-        "time:    about 599 s a step (rollouts 100%)",
-        "time:    about 10 min a step (rollouts 100%)",
+        "time:    about 9.9 s a step without the time of tools (rollouts 100%)",
+        "time:    about 10 s a step without the time of tools (rollouts 100%)",
+        "time:    about 599 s a step without the time of tools (rollouts 100%)",
+        "time:    about 10 min a step without the time of tools (rollouts 100%)",
     ]
 
 

@@ -37,6 +37,12 @@ from skyrl_train.memory import (
         ("gpu:rtx_4090:2", "RTX-4090", 23.64),
         ("RTX4090", "RTX-4090", 23.64),
         ("NVIDIA GH200 480GB", "GH200-96GB", 94.5),
+        ("NVIDIA H20", "H20-96GB", 95.0),
+        ("gpu:h20:8", "H20-96GB", 95.0),
+        ("NVIDIA H800", "H800-80GB", 79.18),
+        ("NVIDIA A800-SXM4-80GB", "A800-80GB", 79.25),
+        ("A800", "A800-80GB", 79.25),
+        ("NVIDIA A40", "A40", 44.42),
     ],
 )
 def test_names_as_people_and_nvidia_smi_write_them(name: str, found: str, gib: float) -> None:
@@ -49,7 +55,18 @@ def test_other_names_are_refused(name: str) -> None:
         device_named(name)
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H100 NVL", "A30 1g.6gb", "L40S 1g.10gb", "H100 NVL MIG 1g.12gb", "GB200"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NVIDIA H100 NVL",
+        "NVIDIA A800 40GB Active",
+        "NVIDIA H20-3e",
+        "A30 1g.6gb",
+        "L40S 1g.10gb",
+        "H100 NVL MIG 1g.12gb",
+        "GB200",
+    ],
+)
 def test_another_card_is_not_taken_for_one_that_is_known(name: str) -> None:
     with pytest.raises(UnknownDeviceError):
         device_named(name)
@@ -108,3 +125,16 @@ def test_a_slice_has_a_little_less_than_its_name_says(gpu: str, profile: str) ->
     said = int(profile.partition(".")[2].removesuffix("gb"))
     assert 0.88 * said <= SLICES[gpu][profile] < said
     assert SLICES[gpu][profile] <= GPUS[gpu] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("device", "is_slice"),
+    [
+        (device_named("H200"), False),
+        (device_named("A100-40GB 3g.20gb"), True),
+        (Device("NVIDIA H100 80GB HBM3 MIG slice", GIB), True),
+        (device_of_size("20GiB"), False),
+    ],
+)
+def test_a_slice_is_told_from_a_whole_gpu(device: Device, is_slice: bool) -> None:
+    assert device.is_slice is is_slice

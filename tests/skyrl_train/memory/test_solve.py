@@ -9,6 +9,7 @@ from skyrl_train.memory import (
     KNOBS,
     BadJobError,
     Critic,
+    Device,
     Job,
     Needed,
     Rollout,
@@ -20,7 +21,9 @@ from skyrl_train.memory import (
     shape_from_config,
     solve,
 )
+from skyrl_train.memory.changes import with_changes
 from skyrl_train.memory.solve import CONTEXT_UNKNOWN, EVERY
+from skyrl_train.memory.together import fit_together
 
 SHAPE = shape_from_config(QWEN_05B)
 DEVICE = device_of_size("20GiB")
@@ -222,6 +225,56 @@ def test_other_training_is_the_last_advice_and_only_where_nothing_else_is_enough
         "halve the micro batches",
         "train only adapters of rank 32",
     ]
+
+
+def test_what_other_programs_hold_decides_on_other_training() -> None:
+    """On the whole GPU another change is enough, and in the memory that is free none is."""
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4, rollout=None)
+    other = {"train only adapters of rank 32", "halve the longest response"}
+    peak = min(change.budget.peak.total for change in changes(SHAPE, job, DEVICE, count=20))
+    found = [
+        other & {change.summary for change in changes(SHAPE, job, DEVICE, count=20, free=free)}
+        for free in (peak, peak - 1)
+    ]
+    assert [bool(one) for one in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("size", "second"),
+    [(32, "keep Adam's states on the host between updates"), (20, "train only adapters of rank 32"), (15, None)],
+)
+def test_the_fewest_changes_that_fit_together(size: int, second: str | None) -> None:
+    """Adapters train another model, and are combined only if the other changes are not enough together."""
+    shape, device = shape_from_config(QWEN_15B), device_of_size(f"{size}GiB")
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4)
+    together = fit_together(shape, job, device, changes(shape, job, device, count=20))
+    first = "compute log-probs and entropy in chunks, without the full logits"
+    assert [change.summary for change in together] == ([] if second is None else [first, second])
+    changed = with_changes(job, together)
+    assert changed is not None
+    assert budget(shape, changed, device).fits is (second is not None)
+
+
+def test_one_change_that_is_enough_is_not_combined() -> None:
+    job = replace(JOB, micro_batch=4, log_prob_micro_batch=4)
+    found = changes(SHAPE, job, DEVICE, count=20)
+    assert any(change.budget.fits for change in found)
+    assert fit_together(SHAPE, job, DEVICE, found) == ()
+    assert fit_together(SHAPE, job, device_of_size("1GiB"), found[:0]) == ()
+
+
+def test_a_change_that_is_no_longer_open_is_not_combined() -> None:
+    """Its settings would be others than those of the advice, or none."""
+    job = replace(JOB, remove_padding=True, max_tokens=4000, log_prob_max_tokens=4000, mixed_lengths=True, rollout=None)
+    found = changes(SHAPE, job, device_of_size("5GiB"), 20)
+    fewer = next(change for change in found if change.summary == "use fewer tokens in a micro batch")
+    assert with_changes(job, (fewer, fewer)) is None
+    assert with_changes(job, (fewer,)) == replace(job, max_tokens=3072, log_prob_max_tokens=3072)
+
+
+def test_slices_are_not_joined() -> None:
+    shape, job = shape_from_config(QWEN_15B), replace(JOB, rollout=Rollout(utilization=0.15))
+    assert needed_gpus(shape, job, Device("A100-80GB 2g.20gb", DEVICE.total)) is None
 
 
 def test_the_gpus_that_are_enough_are_the_least_by_doubling() -> None:

@@ -7,6 +7,7 @@ import pytest
 from skyrl_train.memory import (
     GIB,
     Component,
+    Device,
     Job,
     ModelShape,
     Phase,
@@ -106,8 +107,8 @@ def test_the_proposed_share_is_the_least_that_is_enough(size: int, share: float)
     found = budget(DENSE, run(Rollout(utilization=0.1)), device)
     assert found.problems == (
         (
-            f"gpu_memory_utilization gives vLLM {size / 10:.1f} GiB and leaves 0.00 GiB for the KV cache, but one sequence of the "
-            f"full length needs 0.05 GiB; raise it to {share:.2f}, or lower max_model_len"
+            f"gpu_memory_utilization gives vLLM {size / 10:.1f} GiB, but its weights need 14.2 GiB and a forward pass 1.6 GiB; "
+            f"raise it to {share:.2f}, or use more GPUs for each engine"
         ),
     )
     shares = [budget(DENSE, run(Rollout(utilization=one)), device).problems for one in (share - 0.01, share)]
@@ -118,7 +119,33 @@ def test_the_proposed_share_is_the_least_that_is_enough(size: int, share: float)
 
 def test_a_model_that_no_share_holds_needs_more_gpus() -> None:
     found = budget(DENSE, run(Rollout()), replace(DEVICE, total=16 * GIB))
-    assert found.problems[-1].endswith("GiB; lower max_model_len, or use more GPUs for each engine")
+    assert found.problems[-1].endswith(" and a forward pass 1.6 GiB; use more GPUs for each engine")
+
+
+def test_a_shorter_context_helps_only_where_the_weights_leave_room() -> None:
+    """A share that the weights fill holds no sequence, however short; what other programs hold cannot be had either."""
+    least = engine(Rollout()).fixed + 1
+    short = Rollout(utilization=least / DEVICE.total)
+    needs = "gpu_memory_utilization gives vLLM 15.8 GiB and leaves 0.00 GiB for the KV cache, but one sequence of the full length needs 0.05 GiB; "
+    assert budget(DENSE, run(short), DEVICE).problems == (f"{needs}raise it to 0.20, or lower max_model_len",)
+    assert budget(DENSE, run(short), DEVICE, free=20 * GIB).problems[-1] == (
+        f"{needs}lower max_model_len, or use more GPUs for each engine"
+    )
+
+
+@pytest.mark.parametrize(("size", "remedy"), [(40, "raise it to 0.40"), (16, "use a larger slice or a whole GPU")])
+def test_a_slice_is_not_joined_with_others(size: int, remedy: str) -> None:
+    device = Device("A100-80GB 2g.20gb", size * GIB)
+    problem = budget(DENSE, run(Rollout(utilization=0.1)), device).problems[-1]
+    assert problem.partition("; ")[2] == remedy
+
+
+def test_vllm_starts_only_if_other_programs_leave_its_share() -> None:
+    held = budget(DENSE, run(Rollout()), DEVICE, free=30 * GIB)
+    assert held.problems == (
+        "vLLM cannot start: it requests 40.0 GiB, but only 24.5 GiB of 80.0 GiB are free next to the trainer's weights",
+    )
+    assert (held.limit, held.room, held.fits) == (30 * GIB, 30 * GIB - held.peak.total, False)
 
 
 def test_megatron_was_not_measured() -> None:
