@@ -97,7 +97,7 @@ SIGNATURES = (
         pattern=r"Using recompute_granularity:? '?(?P<word>\w{1,40})'? so\s+recompute_method must be|When using recompute_granularity:? '?(?P<layers>\w{1,40})'?,? recompute_num_layers must be (?:between|set)",
         sample='ValueError: Using recompute_granularity: full so recompute_method must be "block" or "uniform"',
         explain="Megatron computes layers again only with a method and a number of layers",
-        remedy="Set `recompute_method=uniform` and `recompute_num_layers=1` beside `recompute_granularity=full` (verl: under `actor_rollout_ref.actor.megatron.override_transformer_config`).",
+        remedy="Set `recompute_method=uniform` and `recompute_num_layers=1` together with `recompute_granularity=full` (verl: under `actor_rollout_ref.actor.megatron.override_transformer_config`).",
         versions="Megatron-LM, verl",
     ),
     Signature(

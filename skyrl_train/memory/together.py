@@ -1,6 +1,6 @@
 """Finds the fewest changes that make a run fit together, where none of them does alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from skyrl_train.memory.budget import budget
@@ -10,7 +10,7 @@ from skyrl_train.memory.job import Job
 from skyrl_train.memory.shape import ModelShape
 
 TRIED = 5
-"""The changes that are combined: at most 20 pairs and triples."""
+"""The changes that are combined, of each kind: at most 40 pairs and triples."""
 MOST_TOGETHER = 3
 
 
@@ -23,11 +23,17 @@ def fit_together(
     """
     if any(change.budget.fits for change in found):
         return ()
-    same = [change for change in found if not trains_otherwise(change)]
-    for tried in (same[:TRIED], found[:TRIED] if len(same) < len(found) else []):
-        for count in range(2, MOST_TOGETHER + 1):
-            for some in combinations(tried, count):
-                changed = with_changes(job, some)
-                if changed is not None and budget(shape, changed, device, free=free).fits:
-                    return some
+    other = [change for change in found if trains_otherwise(change)]
+    same = [change for change in found if change not in other]
+    mixed = [*same[: TRIED - len(other)], *other]
+    tried = [*_combined(same[:TRIED]), *(some for some in _combined(mixed) if any(map(trains_otherwise, some)))]
+    for some in tried:
+        changed = with_changes(job, some)
+        if changed is not None and budget(shape, changed, device, free=free).fits:
+            return some
     return ()
+
+
+def _combined(found: Sequence[Change]) -> Iterator[tuple[Change, ...]]:
+    for count in range(2, MOST_TOGETHER + 1):
+        yield from combinations(found, count)
