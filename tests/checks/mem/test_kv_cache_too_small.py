@@ -1,5 +1,7 @@
 """MEM005."""
 
+from dataclasses import replace
+
 import pytest
 
 from checks.mem.kv_cache_too_small import kv_cache_too_small
@@ -25,6 +27,23 @@ def test_the_message_names_what_is_left_and_what_is_needed() -> None:
         "rollout.gpu_memory_utilization = 0.5 gives vLLM 8.0 GiB; its weights take 2.0 GiB, and 0.5 GiB are left for the "
         "KV cache (500 tokens); expected 2.0 GiB for one sequence of rollout.max_model_len"
     )
+
+
+@pytest.mark.parametrize(
+    ("kv", "device", "remedy"),
+    [
+        (0.5, "H0", "lower rollout.max_model_len"),
+        (0, "H0", "use more GPUs for each engine"),
+        (0, "H0 2g.20gb", "use a larger slice or a whole GPU"),
+    ],
+)
+def test_a_shorter_context_is_no_remedy_where_the_weights_fill_the_share(kv: float, device: str, remedy: str) -> None:
+    made = plan_of(rollout__max_model_len=4096, rollout__gpu_memory_utilization=0.5)
+    found = memory(vllm=engine(kv=kv, needed=2))
+    here = replace(found, budget=found.budget._replace(device=replace(found.budget.device, name=device)))
+    (one,) = kv_cache_too_small(here, made)
+    assert one.remedy is not None
+    assert one.remedy.summary == f"raise rollout.gpu_memory_utilization or {remedy}"
 
 
 def test_reproduces_on_a_slice() -> None:
