@@ -112,7 +112,7 @@ SIGNATURES = (
         pattern=r"\b[Mm]odel (?P<model>\w{1,100}) does not support (?P<what>LoRA|pipeline parallelism|BitsAndBytes quantization)\b(?:,? but (?:it|LoRA) is enabled| yet)",
         sample="ValueError: Model OwnChatModel does not support LoRA, but LoRA is enabled. Support for this model may be added in the future.",
         explain="vLLM has no {what} for `{model}`, and the configuration asks for it",
-        remedy="Run without it (LoRA: train all weights, or merge the adapter into the model before it is served), or take a vLLM whose list of supported models has it for this one.",
+        remedy="Run without it (LoRA: train all weights, or merge the adapter into the model before it is served), or take a vLLM that lists it for this model.",
         versions="vllm",
     ),
     Signature(
