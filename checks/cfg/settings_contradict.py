@@ -36,8 +36,9 @@ from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import own_value
 from skyrl_doctor.plan.similar import meant_word
+from skyrl_train.config.prime_refusals import PRIME_RULES
 from skyrl_train.config.refusals import Refusal, Rule
-from skyrl_train.config.skyrl_refusals import PRIME_RULES, SKYRL_RULES
+from skyrl_train.config.skyrl_refusals import SKYRL_RULES
 from skyrl_train.config.verl_refusals import RULES
 
 PROMPT, RESPONSE = "data.max_prompt_tokens", "data.max_response_tokens"

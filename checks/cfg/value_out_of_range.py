@@ -78,10 +78,11 @@ VERL = "verl"
 def value_out_of_range(plan: Plan) -> Iterator[Finding]:
     if required(plan).is_of(RUN_CONFIG):
         raise NotApplicable("CFG004 checks the ranges of a run.toml")
+    refused = [problem.location for problem in plan.problems if problem.fatal]
     for key, allowed in RANGES.items():
         found = plan.values.get(key)
-        if found is None or found.unknown or found.value is None:
-            continue  # a value that is not known is CFG004's
+        if found is None or found.unknown or found.value is None or found.location in refused:
+            continue  # a value that is not known, or that the framework's own classes refuse, is CFG004's
         if isinstance(found.value, bool) or not isinstance(found.value, int | float):
             if plan.is_of(VERL):  # the schemas of prime-rl and SkyRL have types, which CFG004 compares
                 yield config_finding(f"{found.assignment}; expected a number, {allowed}", plan.place(key))

@@ -1,4 +1,4 @@
-"""Written settings that SkyRL's validate_cfg and prime-rl's validators refuse together (CFG012).
+"""Written settings that SkyRL's validate_cfg refuses together (CFG012).
 
 Defaults differ between versions and may lie in another file, so a rule needs that each of its settings is written. The critic's
 model alone is unset in every version.
@@ -6,10 +6,8 @@ model alone is unset in every version.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from math import prod
 
-from skyrl_train.config.dialect import PRIME_NODE_GPUS
 from skyrl_train.config.refusals import Own, Refusal, Rule
 
 ALGORITHM, POLICY, PLACEMENT = "trainer.algorithm", "trainer.policy", "trainer.placement"
@@ -34,8 +32,6 @@ REDUCTIONS = ("token_mean", "sequence_mean", "seq_mean_token_sum_norm", LEGACY_M
 """The words of any version; the last two since skyrl 0.2 and 0.3."""
 BACKENDS, OLD_BACKEND = ("nccl", "delta"), "gloo"
 USUAL_ROLLOUTS = 8
-LONE_IS_ZERO = ("grpo", "max_rl")
-"""The algorithms of prime-rl that learn from nothing but the difference to the mean."""
 ENGINE, STEPS = "generator.inference_engine", "generator.step_wise_trajectories"
 
 
@@ -213,119 +209,6 @@ def _experts(own: Own) -> Iterator[Refusal]:
             )
 
 
-def _prime_tensor(own: Own) -> Iterator[Refusal]:
-    key = "inference.vllm.tensor_parallel_size"
-    size, gpus = _whole(own(key)), _whole(own("deployment.num_infer_gpus"))
-    if size and gpus and gpus % size and own("deployment.type") in (None, "single_node"):
-        yield Refusal(
-            key=key, message=f"{key} is {size}, which does not divide the {gpus} GPUs of deployment.num_infer_gpus"
-        )
-
-
-def _prime_gpus(own: Own) -> Iterator[Refusal]:
-    """prime-rl adds the GPUs before it looks at the node: `deployment.gpus_per_node` is 8 where it is not written. Only the
-    user knows the node, so no number is written there."""
-    key, written = "deployment.gpus_per_node", own("deployment.gpus_per_node")
-    infer_key = "deployment.num_infer_gpus"
-    train, infer = (_whole(own(name)) for name in ("deployment.num_train_gpus", infer_key))
-    if train is None or infer is None or written is not None or own("deployment.type") not in (None, "single_node"):
-        return
-    if train + infer > PRIME_NODE_GPUS:
-        fits = PRIME_NODE_GPUS - train
-        fewer = f"use {infer_key} = {fits}, or " if fits > 0 else ""
-        yield Refusal(
-            key=infer_key,
-            message=f"deployment.num_train_gpus {train} + {infer_key} {infer} = {train + infer} GPUs, more than the {PRIME_NODE_GPUS} of a node that prime-rl expects; {fewer}set {key} if your nodes have more",
-        )
-
-
-def _prime_lone(own: Own, *, agents: Callable[[int], bool]) -> Iterator[Refusal]:
-    """The advantage is the reward minus the mean of the prompt's rollouts, which is 0 for a single one.
-
-    A rollout of several agents that learn has several rewards. An environment may have agents that its table does not name.
-    """
-    sources, shared = own("orchestrator.train.source"), "orchestrator.group_size"
-    for number, source in enumerate(sources if isinstance(sources, list) else ()):
-        if not isinstance(source, dict):
-            continue
-        table = f"orchestrator.train.source[{number}]"
-        key = f"{table}.group_size" if "group_size" in source else shared
-        algorithm = _type(source.get("algo")) or _type(own("orchestrator.algo")) or "grpo"
-        if own(key) == 1 and algorithm in LONE_IS_ZERO and agents(_agents(source.get("env"))):
-            size = _group_size(own("orchestrator.batch_size"))
-            yield Refusal(
-                key=key,
-                message=f"{key} = 1, and {algorithm} subtracts the mean reward of a prompt's rollouts: with one rollout every advantage is 0, so nothing is learned; use 2 or more, such as {size}",
-                settings={key: str(size)},
-            )
-            return
-
-
-def _type(table: object) -> object:
-    return table.get("type") if isinstance(table, dict) else None
-
-
-def _agents(environment: object) -> int:
-    """The agents that the table of an environment names: tables with a harness or a runtime."""
-    tables = environment.values() if isinstance(environment, dict) else ()
-    return sum(isinstance(table, dict) and bool({"harness", "runtime"} & set(table)) for table in tables)
-
-
-def _group_size(batch: object) -> int:
-    """The usual number of rollouts of a prompt, or a smaller one that divides the batch of rollouts."""
-    divides = [size for size in (8, 4, 2) if (_whole(batch) or 0) % size == 0]
-    return divides[0] if divides else USUAL_ROLLOUTS
-
-
-def _prime_nodes(own: Own) -> Iterator[Refusal]:
-    key = "deployment.type"
-    if own(key) == "multi_node" and own("slurm") is None:
-        yield Refusal(
-            key=key,
-            message=f"{key} is multi_node, but there is no [slurm]; prime-rl starts several nodes through Slurm only",
-            remedy=f"add a [slurm] table, or set {key} = single_node",
-        )
-
-
-def _prime_resume(own: Own) -> Iterator[Refusal]:
-    if own("resume.step") is not None and own("resume.dir") is not None:
-        yield Refusal(
-            key="resume.step",
-            message="resume.step and resume.dir are both set; expected one of them",
-            removes=("resume.step",),
-        )
-
-
-def _prime_cache(own: Own) -> Iterator[Refusal]:
-    key = "inference.vllm.enable_prefix_caching"
-    if own(key) is False and own("inference.kv_cache_offload") is not None:
-        yield Refusal(
-            key=key, message=f"{key} is false, but inference.kv_cache_offload needs it", settings={key: "true"}
-        )
-
-
-def _prime_offline(own: Own) -> Iterator[Refusal]:
-    """The trainer and the orchestrator write one W&B run, which only the server can join. The key is as old as the rule."""
-    key = "monitors.wandb.offline"
-    if own(key) is True:
-        yield Refusal(
-            key=key,
-            message=f"{key} is true, but the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
-            removes=(key,),
-        )
-
-
-def _prime_old_offline(own: Own) -> Iterator[Refusal]:
-    """The same setting under the name that it had until August 2026. Before 0.5 the two programs wrote two runs."""
-    key = "wandb.offline"
-    if own(key) is True and own("wandb.shared") is not False:
-        yield Refusal(
-            key=key,
-            message=f"{key} is true; since prime-rl 0.5 the trainer and the orchestrator share one W&B run, which needs the server; remove it, and export WANDB_MODE=offline to log offline",
-            removes=(key,),
-        )
-
-
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
     """SkyRL takes the reward itself for the advantage of a single rollout; its rloo takes 0."""
     key, estimator = "generator.n_samples_per_prompt", own(f"{ALGORITHM}.advantage_estimator") or "grpo"
@@ -346,7 +229,6 @@ def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:
     return Rule(reads, judge)
 
 
-_LONE_READS = ("orchestrator.train.source", "orchestrator.group_size", "orchestrator.algo")
 SKYRL_RULES = (
     _rule(_kl),
     _rule(_critic, "trainer.critic.model.path"),
@@ -378,21 +260,4 @@ SKYRL_RULES = (
         f"{PLACEMENT}.policy_num_nodes",
     ),
     Rule((f"{ALGORITHM}.advantage_estimator",), _lone_rollout, is_certain=False),
-)
-PRIME_RULES = (
-    _rule(_prime_tensor, "deployment.type"),
-    _rule(
-        _prime_gpus,
-        "deployment.type",
-        "deployment.gpus_per_node",
-        "deployment.num_train_gpus",
-        "deployment.num_infer_gpus",
-    ),
-    Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 1)),
-    Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 0), is_certain=False),
-    Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
-    _rule(_prime_resume),
-    _rule(_prime_cache),
-    _rule(_prime_offline),
-    Rule(("wandb.shared",), _prime_old_offline, is_certain=False),
 )

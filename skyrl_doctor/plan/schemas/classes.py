@@ -1,15 +1,16 @@
 """Reads pydantic models and dataclasses from Python source, as dotted keys with their types. Runs no code.
 
-A type is a text: `int`, `str|none`, `'a'|'b'` (literals), `{}` (a table whose keys are listed too), `[]` (a list) or `any`.
+A type is a text: `int`, `float>0<=1` (bounds), `str|none`, `'a'|'b'` (literals), `{}` (a table whose keys are listed too), `[]` (a list) or `any`.
 `any` also stands for what the source does not show, so that nothing is refused that may be right.
 """
 
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.schemas.bounds import bound_of, bounded, named_type, plain
 
 ReadModule = Callable[[str], str | None]
 """The source of a module by its dotted name, or None."""
@@ -136,11 +137,18 @@ class ConfigClasses:
         if label not in self._classes:
             line = self._line(owner)
             self._classes[label] = _Class(
-                {name: self._shape(where, annotation) for name, where, annotation in _fields(line)},
+                {one.name: self._field(one) for one in _fields(line)},
                 _translated(line),
                 self._allows_more(line),
             )
         return self._classes[label]
+
+    def _field(self, found: "_Field") -> _Shape:
+        shape = self._shape(found.module, found.annotation)
+        shape.words = bounded(shape.words, bound_of(() if found.value is None else (found.value,)))
+        if found.is_translated:
+            shape.words = {plain(word) for word in shape.words}
+        return shape
 
     def _line(self, owner: Owner) -> list[Owner]:
         """The class and its bases, nearest first."""
@@ -191,7 +199,9 @@ class ConfigClasses:
         shape = _Shape()
         parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
         if name in ("Annotated", "ClassVar", "Final", "Type", "SkipValidation"):
-            return self._shape(module, parts[0], depth + 1)
+            shape = self._shape(module, parts[0], depth + 1)
+            shape.words = bounded(shape.words, bound_of(parts[1:]))
+            return shape
         if name == "Literal":
             shape.words |= {_literal(part) for part in parts}
         elif name in ("Optional", "Union"):
@@ -224,7 +234,7 @@ class ConfigClasses:
         alias = self._alias(module, name)
         if alias is not None:
             return self._shape(alias[0], alias[1], depth + 1)
-        shape.words.add(_SCALARS.get(name) or (LIST if name in _LISTS else ANY))
+        shape.words.add(_SCALARS.get(name) or named_type(name) or (LIST if name in _LISTS else ANY))
         return shape
 
     def _named(self, module: str, node: ast.expr) -> Owner | None:
@@ -275,20 +285,40 @@ def _parsed(tree: ast.Module, name: str) -> _Module:
     return made
 
 
-def _fields(line: Sequence[Owner]) -> Iterator[tuple[str, str, ast.expr]]:
-    """The fields of a class and of its bases: name, module, annotation. A field of the class hides that of a base."""
-    fields: dict[str, tuple[str, ast.expr]] = {}
+@record
+class _Field:
+    """`is_translated`: a validator that runs before the bounds are compared names it, and may change its value."""
+
+    name: str
+    module: str
+    annotation: ast.expr
+    value: ast.expr | None = None
+    is_translated: bool = False
+
+
+def _fields(line: Sequence[Owner]) -> Iterator[_Field]:
+    """The fields of a class and of its bases. A field of the class hides that of a base."""
+    fields: dict[str, _Field] = {}
+    translated: set[str] = set()
     statements = [(one.module, each) for one in reversed(line) for each in one.node.body]
     for module, statement in statements:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             names = (statement.target.id, *_other_names(statement))
             kept = (name for name in names if not name.startswith("_") and name != "model_config")
-            fields.update(dict.fromkeys(kept, (module, statement.annotation)))
+            fields.update({name: _Field(name, module, statement.annotation, statement.value) for name in kept})
         elif isinstance(statement, ast.FunctionDef) and _runs_before(statement):
+            translated |= _mentioned(statement) | _decorated(statement)
             for name in _mentioned(statement):  # a validator may take an old name and translate it
-                fields.setdefault(name, (module, ast.Constant(Ellipsis)))
-    for name, (module, annotation) in fields.items():
-        yield name, module, annotation
+                fields.setdefault(name, _Field(name, module, ast.Constant(Ellipsis)))
+    for one in fields.values():
+        yield replace(one, is_translated="*" in translated or one.name in translated)
+
+
+def _decorated(function: ast.FunctionDef) -> set[str]:
+    """The fields that `@field_validator("a", "b")` names."""
+    calls = [one for one in function.decorator_list if isinstance(one, ast.Call)]
+    texts = (one.value for call in calls for one in call.args if isinstance(one, ast.Constant))
+    return {text for text in texts if isinstance(text, str)}
 
 
 def _translated(line: Sequence[Owner]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.schemas.bounds import with_shared
 from skyrl_doctor.plan.schemas.classes import ConfigClasses, ReadModule
 
 
@@ -18,6 +19,8 @@ class Package:
 
     title: str
     compares_types: bool
+    shares: tuple[str, str, str] | None = None
+    """The program that hands values of its own keys to the programs in it, and the module and function that do it."""
 
     @property
     def table(self) -> str:
@@ -62,6 +65,7 @@ PRIME = Package(
     },
     title="prime-rl",
     compares_types=True,
+    shares=("rl", "prime_rl.utils.validation", "propagate_shared_fields"),
 )
 SKYRL = Package(
     "skyrl",
@@ -91,7 +95,14 @@ def program_keys(package: Package, read: ReadModule) -> Iterator[tuple[str, dict
         for program, found in package.classes.items()
     }
     references = {place: program for program, place in places.items() if place is not None}
+    made: dict[str, dict[str, str]] = {}
     for program, place in places.items():
         if place is not None:
             others = {other: name for other, name in references.items() if name != program}
-            yield program, plain.with_references(others).keys(*place)
+            made[program] = plain.with_references(others).keys(*place)
+    if package.shares is not None:
+        sharing, module, function = package.shares
+        source = read(module)
+        if sharing in made and source is not None:
+            made[sharing] = with_shared(made[sharing], made, source, function)
+    yield from made.items()

@@ -1,10 +1,12 @@
 """The keys of one program, as a tree: whether it takes a key, and whether a value can be right for it."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skyrl_doctor.plan.schemas.bounds import NUMBERS, describe, holds, plain
 from skyrl_doctor.plan.schemas.classes import ANY, LIST, TABLE
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -53,7 +55,7 @@ class Schema:
         if isinstance(value, dict | list):
             is_right = (TABLE if isinstance(value, dict) else LIST) in words
             return None if is_right or TABLE in words else f"expected {_choices(words)}"
-        return None
+        return _why_no_number(value, words)
 
     def closest_word(self, key: str, value: object) -> str | None:
         """The word of a key's choices, in quotes, that is most similar to a value."""
@@ -81,13 +83,24 @@ def normal(key: str) -> str:
 def _why_no_text(value: str, words: frozenset[str]) -> str | None:
     if repr(value) in words or (value.lower() in ("none", "null") and "none" in words):
         return None
-    if words & {"int", "float"} and _NUMBER.fullmatch(value.replace("_", "")):
-        return None
+    number = value.replace("_", "")
+    if any(plain(word) in NUMBERS for word in words) and _NUMBER.fullmatch(number):
+        return _why_no_number(float(number), words)
     if "bool" in words and value.lower() in ("true", "false", "1", "0", "yes", "no", "on", "off", "t", "f", "y", "n"):
         return None
     if words & {TABLE, LIST}:  # a program may read the text of a table
         return None
     return f"expected {_choices(words)}"
+
+
+def _why_no_number(value: Any, words: frozenset[str]) -> str | None:
+    """What is expected of a number that lies outside all bounds. Where the type has no number, nothing is known of it."""
+    numbers = [word for word in words if plain(word) in NUMBERS]
+    if not numbers or isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    if words & {TABLE, LIST} or repr(value) in words or ("bool" in words and value in (0, 1)):
+        return None
+    return None if any(holds(word, value) for word in numbers) else f"expected {_choices(words)}"
 
 
 def _choices(words: frozenset[str]) -> str:
@@ -99,4 +112,5 @@ def _choices(words: frozenset[str]) -> str:
         TABLE: "a table",
         LIST: "a list",
     }
-    return " or ".join(named.get(word, word) for word in sorted(words) if word != "none") or "nothing"
+    texts = (f"{named.get(plain(word), word)}{describe(word)}" for word in sorted(words) if word != "none")
+    return " or ".join(texts) or "nothing"

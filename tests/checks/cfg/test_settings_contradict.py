@@ -417,12 +417,27 @@ def test_a_setting_without_a_line_has_that_of_the_program() -> None:
         ("[resume]\nstep = 3\ndir = 'c/step_3'", "[resume]\nstep = 3"),
         ("[deployment]\nnum_train_gpus = 2\nnum_infer_gpus = 8", "[deployment]\ngpus_per_node = 10\nnum_train_gpus = 2\nnum_infer_gpus = 8"),
         ("[inference.vllm]\nenable_prefix_caching = false\n[inference.kv_cache_offload]\ntype = 'native'", "[inference.kv_cache_offload]\ntype = 'native'"),
+        ("[slurm]\n[deployment]\ntype = 'multi_node'\nnum_train_nodes = 1\nnum_infer_nodes = 0\n[inference]", "[slurm]\n[deployment]\ntype = 'multi_node'\nnum_train_nodes = 1\nnum_infer_nodes = 0"),
+        ("[[orchestrator.train.source]]\n[orchestrator.train.source.env.agent.runtime]\ntype = 'modall'", "[[orchestrator.train.source]]\n[orchestrator.train.source.env.agent.runtime]\ntype = 'modal'"),
     ],
 )  # fmt: skip
 def test_prime_rl_refuses_and_the_neighbour_is_silent(faulty: str, healthy: str) -> None:
     head = "[model]\nname = 'org/model'\n[orchestrator]\ngroup_size = 8\n"
     assert [one.severity for one in found("CFG012", plan(head + faulty, "rl.toml"))] == [Severity.ERROR]
     assert found("CFG012", plan(head + healthy, "rl.toml")) == []
+
+
+def test_an_unknown_runtime_of_an_environment_may_be_of_another_verifiers() -> None:
+    text = "[model]\nname = 'm'\n[orchestrator]\ngroup_size = 8\n[[orchestrator.train.source]]\n[orchestrator.train.source.env.agent.runtime]\ntype = 'firecracker'\n"
+    assert [(one.severity, one.message) for one in found("CFG012", plan(text, "rl.toml"))] == [
+        (
+            Severity.WARNING,
+            (
+                "orchestrator.train.source[0].env.agent.runtime.type = 'firecracker': verifiers 0.4 has no such runtime; "
+                "expected subprocess, docker, podman, apptainer, prime, modal, e2b"
+            ),
+        )
+    ]
 
 
 HEAD = "[model]\nname = 'org/model'\n[deployment]\nnum_train_gpus = 1\n[orchestrator]\ngroup_size = 8\n"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from plans import found
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.plan.load import load
@@ -99,6 +100,24 @@ def test_an_unknown_key_is_an_error_of_the_checkout_around_the_file(tmp_path: Pa
             3,
         ),
     ]
+
+
+def test_a_number_that_the_checkout_refuses_is_one_error(tmp_path: Path) -> None:
+    configs = checkout(tmp_path)
+    source = tmp_path / "src" / "prime_rl" / "configs" / "rl.py"
+    source.write_text(CLASSES.replace("group_size: int = 1", "group_size: int = Field(1, ge=1)"), encoding="utf-8")
+    plan = written(configs, "[orchestrator]\ngroup_size = 0\n[orchestrator.model]\nname = 'x'\n")
+    assert [(one.message, one.location.line, one.fatal) for one in plan.problems] == [
+        (
+            (
+                "orchestrator.group_size = 0 is not a whole number of at least 1, which prime-rl "
+                f"(the checkout {tmp_path}) expects"
+            ),
+            2,
+            True,
+        )
+    ]
+    assert found("CFG010", plan) == []
 
 
 def test_what_the_checkout_takes_is_no_problem(tmp_path: Path) -> None:
