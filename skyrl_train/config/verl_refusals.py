@@ -18,6 +18,8 @@ DYNAMIC = f"{A}.use_dynamic_bsz"
 VLLM_MAX_LORA_RANK = 512
 COMPARES_ROLLOUTS = ("grpo", "grpo_vectorized", "rloo", "rloo_vectorized", "opo", "gdpo")
 USUAL_ROLLOUTS = 8
+GROUP = "env.rollout.n"
+"""The rollouts of a prompt in verl-agent."""
 TASK_REWARDS = "distillation.distillation_loss.use_task_rewards"
 _SERVED = ("vllm", "sglang", "trtllm")
 
@@ -294,8 +296,9 @@ def _samples_per_worker(own: Own) -> Iterator[Refusal]:
 
 
 def _lone_rollout(own: Own) -> Iterator[Refusal]:
-    """verl then takes the reward itself for the advantage: nothing is compared."""
-    estimator, key = own(f"{ALGORITHM}.adv_estimator"), f"{R}.n"
+    """verl then takes the reward itself for the advantage: nothing is compared. verl-agent asserts a single rollout, and
+    takes the size of a group from its environment."""
+    estimator, key = own(f"{ALGORITHM}.adv_estimator"), f"{R}.n" if own(GROUP) is None else GROUP
     if own("distillation.enabled") is True and own(TASK_REWARDS) is False:
         return  # a teacher takes the place of the reward
     if estimator in COMPARES_ROLLOUTS and own(key) == 1:
@@ -370,7 +373,7 @@ RULES = (
     Rule(("trainer.resume_mode", "trainer.resume_from_path"), _resume_path),
     Rule((f"{ALGORITHM}.filter_groups.enable", f"{ALGORITHM}.filter_groups.metric"), _group_metric, Span("0.9.0")),
     Rule((VISIBLE, *_GPUS), _visible_gpus),
-    Rule((f"{ALGORITHM}.adv_estimator", f"{R}.n"), _lone_rollout, is_certain=False),
+    Rule((f"{ALGORITHM}.adv_estimator", f"{R}.n", GROUP), _lone_rollout, is_certain=False),
     Rule((f"{R}.trace.max_samples_per_step_per_worker",), _samples_per_worker),
     *MEGATRON_RULES,
     *TOKEN_RULES,

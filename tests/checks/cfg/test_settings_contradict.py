@@ -585,6 +585,13 @@ def test_a_lone_rollout_is_enough_where_a_teacher_takes_the_place_of_the_reward(
     assert [one.severity for one in findings] == [Severity.WARNING] * told
 
 
+@pytest.mark.parametrize(("size", "told"), [("8", []), ("1", ["env.rollout.n"]), ("$(nproc)", [])])
+def test_the_size_of_a_group_may_be_that_of_the_environment(size: str, told: list[str]) -> None:
+    words = f"algorithm.adv_estimator=grpo {R}.n=1 +env.rollout.n={size}"
+    findings = [one for one in found("CFG012", verl(*words.split())) if "compare" in one.message]
+    assert [one.location.key for one in findings if one.location is not None] == told
+
+
 def test_a_file_that_verl_does_not_read_makes_one_error() -> None:
     """Everything else would be said of verl's defaults."""
     outcomes = judged({"run.sh": "#SBATCH --gres=gpu:4\npython3 -m verl.trainer.main_ppo mine/grpo.yaml\n"})
