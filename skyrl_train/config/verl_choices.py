@@ -15,7 +15,14 @@ A, R, ALGORITHM = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algor
 _CORE = ("verl/trainer/ppo/core_algos.py", "verl/trainer/ppo/ray_trainer.py")
 _CONFIG = ("verl/workers/config/actor.py", "verl/trainer/ppo/ray_trainer.py", "verl/trainer/ppo/core_algos.py")
 _ROLLOUT = ("verl/workers/rollout/base.py", "verl/workers/rollout/replica.py", "verl/workers/fsdp_workers.py")
-_ENGINES = ("verl/trainer/main_ppo.py", "verl/workers/config/engine.py", "verl/workers/engine_workers.py")
+_ENGINES = (
+    "verl/trainer/main_ppo.py",
+    "verl/workers/config/engine.py",
+    "verl/workers/engine_workers.py",
+    "verl/trainer/config/actor/{word}_actor.yaml",
+    "verl/trainer/config/critic/{word}_critic.yaml",
+)
+"""The configuration of a fork's own strategy names it."""
 _REWARDS = (
     "verl/trainer/main_ppo.py",
     "verl/trainer/ppo/reward.py",

@@ -138,6 +138,17 @@ def test_a_checkout_has_words_of_its_own(tmp_path: Path) -> None:
         assert [one.severity for one in found("CFG011", made)] == expected
 
 
+@pytest.mark.parametrize(("line", "expected"), [("strategy: own  # ours", []), ("strategy: owner", [Severity.ERROR])])
+def test_the_configuration_of_a_checkout_names_its_own_strategy(
+    tmp_path: Path, line: str, expected: list[Severity]
+) -> None:
+    root = write_tree(tmp_path / "fork", "0.9.1")
+    script = write(root / "run.sh", "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=own\n")
+    write(root / "verl/trainer/config/actor/own_actor.yaml", f"defaults:\n  - actor\n\n{line}\n")
+    made = load(LocalMachine(), (str(script),))
+    assert [one.severity for one in found("CFG011", made)] == expected
+
+
 def test_an_unused_setting_and_an_unknown_value_are_silent() -> None:
     assert messages(f"{A}.kl_loss_type=k4", "critic.strategy=ddp", "algorithm.adv_estimator=$ESTIMATOR") == []
 

@@ -63,6 +63,14 @@ def _own_words(files: OnDisk, own: Mapping[str, Value], versions: tuple[str, ...
             or not all(choice.refuses(word, version) for version in versions)
         ):
             continue
-        texts = (text for path in choice.files if (text := files.text(path.replace("{word}", word))) is not None)
-        if any(f"{quote}{word}{quote}" in text for text in texts for quote in "\"'"):
+        paths = (path.replace("{word}", word) for path in choice.files)
+        name = key.rpartition(".")[2]
+        if any(_names(path, text, name, word) for path in paths if (text := files.text(path)) is not None):
             yield key, word
+
+
+def _names(path: str, text: str, name: str, word: str) -> bool:
+    """Whether a source has the word in quotes, or a configuration sets the key to it."""
+    if path.endswith(".yaml"):
+        return re.search(rf"^{name}: *[\"']?{re.escape(word)}[\"']? *(?:#|$)", text, re.MULTILINE) is not None
+    return any(f"{quote}{word}{quote}" in text for quote in "\"'")
