@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from skyrl_doctor.plan.launches import Launch
     from skyrl_doctor.plan.syntax.leaf import Leaf
     from skyrl_doctor.plan.syntax.shell import Script
+    from skyrl_doctor.plan.syntax.shell_script import PassedOver
 
 
 OUR_LAUNCHER = "skyrl-train"
+_EQUAL = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)(?::?-\w*)?\}?[\"']? *(?:==?|-eq) *[\"']?(?P<value>[\w.-]+)")
+_MOST_SHOWN = 200
+"""Letters of a condition or a command in a message."""
 
 
 def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
@@ -190,6 +194,8 @@ def _read_other(
     of_ours = [found for launch in started if (found := _launched_file(launch)) is not None]
     if of_ours:
         return read(machine, _beside(machine, source, of_ours[-1]), verl_version=verl_version)
+    if script.passed_over:
+        raise UsageError(_passed_over(source.file, script.passed_over[-1]))
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):
@@ -215,6 +221,19 @@ def _beside(machine: Machine, source: Source, path: str) -> Source:
         if not folder or path.startswith("/"):
             raise
         return read_source(machine, f"{folder}/{path}")
+
+
+def _passed_over(file: str, found: "PassedOver") -> str:
+    """The refusal of a script whose training stands behind a condition that does not hold here."""
+    place = f" of {found.file}" if found.file else ""
+    condition = " ".join(found.condition.split())[:_MOST_SHOWN]
+    asked = _EQUAL.search(condition)
+    setting = f"{asked['name']}={asked['value']}" if asked is not None else ""
+    how = f"run `{setting} skyrl-doctor …`" if setting else "set what it asks for, and run the doctor again"
+    return (
+        f"target {file}: line {found.training}{place} starts `{' '.join(found.program.split()[:3])[:_MOST_SHOWN]}` only "
+        f"if `{condition}` in line {found.line} holds, which it does not here; {how}"
+    )
 
 
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:

@@ -8,6 +8,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.plan.syntax.shell_branches import Arm, arms_of_case, arms_of_if, exits, negated
 from skyrl_doctor.plan.syntax.shell_conditions import decide
 from skyrl_doctor.plan.syntax.shell_patterns import matches
+from skyrl_doctor.plan.syntax.shell_script import PassedOver
 from skyrl_doctor.plan.syntax.shell_shared import MOST_ROUNDS, Follower, LeaveError
 from skyrl_doctor.plan.syntax.shell_values import ON_A_BRANCH, text_of, unknown_of
 
@@ -63,6 +64,8 @@ class Flow:
         unclear: list[Arm] = []
         for arm in arms:
             is_true, is_certain = decided(arm)
+            if is_true is False and kind == "if":
+                self._pass_over(arm.conditions, arm.body)
             is_certain = is_certain and not unclear
             if is_true and (is_certain or not exits(arm.body, self._runner.text)):
                 left = self._followed(arm, unclear, why)
@@ -87,6 +90,19 @@ class Flow:
         with self._runner.assigner.depending(why):
             self._runner.block(training[0].body)
         return [arm, *(other for other in unclear if other is not training[0])]
+
+    def _pass_over(self, conditions: Sequence[Any], body: Sequence[Any]) -> None:
+        """Notes a training behind a condition that does not hold."""
+        text, named = self._runner.text, [node for node in conditions if node.is_named and node.type != "comment"]
+        passed_over = self._runner.shared.script.passed_over
+        for node in body if named and len(passed_over) < MOST_ROUNDS else ():
+            found = _TRAINS.search(text.of(node))
+            if found is not None:
+                line = text.line(node) + text.of(node)[: found.start()].count("\n")
+                condition = text.between(named[0].start_byte, named[-1].end_byte).strip()
+                program = text.of(node)[found.start() :].split("\n", 1)[0].rstrip("\\ ").strip()
+                passed_over.append(PassedOver(line, program, text.line(named[0]), condition, text.file))
+                return
 
     def _trains(self, arm: Arm) -> bool:
         """Whether an arm starts a training, such as the arm of the head node, whose address is not known."""
@@ -166,6 +182,8 @@ class Flow:
         if not is_certain:
             self._runner.scope.assume()
         goes_on = first if operator == "&&" else negated(first)
+        if goes_on is False and operator == "&&":
+            self._pass_over([left], [right])
         if goes_on is False or (not (goes_on and is_certain) and exits([right], self._runner.text)):
             return first
         if in_condition:

@@ -46,6 +46,17 @@ class Command:
         return self.words[0].text if self.words else ""
 
 
+@record
+class PassedOver:
+    """A training in line `training` that does not start, because the condition in line `line` does not hold here."""
+
+    training: int
+    program: str
+    line: int
+    condition: str
+    file: str = ""
+
+
 @dataclass(slots=True)
 class Script:
     """The content of a script, in order. `sourced` are files that it sources and that were not read."""
@@ -57,6 +68,7 @@ class Script:
     comments: list[tuple[int, str]] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     """The text of each file that it writes with a here-document."""
+    passed_over: list[PassedOver] = field(default_factory=list)
     body_line: int = 0
     """The first line that is neither empty nor a comment; 0 if there is none. sbatch reads its options above it."""
     is_broken: bool = False
