@@ -24,7 +24,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.config.ranges import RANGES
+from skyrl_train.config.ranges import RANGES, Range
 
 SIGNATURES = (
     Signature(
@@ -87,4 +87,14 @@ def value_out_of_range(plan: Plan) -> Iterator[Finding]:
             if plan.is_of(VERL):  # the schemas of prime-rl and SkyRL have types, which CFG004 compares
                 yield config_finding(f"{found.assignment}; expected a number, {allowed}", plan.place(key))
         elif not allowed.holds(found.value):
-            yield config_finding(f"{found.assignment}; expected {allowed}", plan.place(key))
+            fraction = _fraction(found.value, allowed)
+            hint = "" if fraction is None else f"; {found.value:g} looks like a percentage: write {fraction}"
+            settings = {} if fraction is None else {found.name: fraction}
+            yield config_finding(f"{found.assignment}; expected {allowed}{hint}", plan.place(key), settings)
+
+
+def _fraction(value: float, allowed: Range) -> str | None:
+    """The fraction that a percentage stands for, where the range ends at 1: 0.6 for 60. 1.2 is none."""
+    if allowed.most != 1 or not 10 <= value <= 100:
+        return None
+    return f"{value / 100:g}"

@@ -27,6 +27,14 @@ def test_names_the_range(key: str, value: str, expected: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(("value", "fraction"), [("60", "0.6"), ("85.0", "0.85"), ("100", "1")])
+def test_a_percentage_is_named_as_one(value: str, fraction: str) -> None:
+    key = f"{R}.gpu_memory_utilization"
+    made = plan(f"python3 -m verl.trainer.main_ppo {key}={value}", "run.sh")
+    message = f"{key} = {value}; expected more than 0 to 1; {float(value):g} looks like a percentage: write {fraction}"
+    assert found("CFG010", made) == [config_finding(message, Location("run.sh", 1, key), {key: fraction})]
+
+
 @pytest.mark.parametrize(("key", "value"), [("trainer.n_gpus_per_node", "eight"), (f"{R}.n", "true")])
 def test_text_where_a_number_belongs(key: str, value: str) -> None:
     made = plan(f"python3 -m verl.trainer.main_ppo {key}={value}", "run.sh")
