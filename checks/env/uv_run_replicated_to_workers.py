@@ -66,8 +66,8 @@ def uv_run_replicated_to_workers(
 
 def _is_asked_for(plan: Plan) -> bool:
     """Whether the run itself tells Ray to start workers with `uv run`, as verl's example of uv does."""
-    given = (value.value for key, value in plan.own.items() if key.endswith(PY_EXECUTABLE))
-    return any(is_uv_run(str(value).split()) for value in given)
+    given = (str(value.value).split() for key, value in plan.own.items() if key.endswith(PY_EXECUTABLE))
+    return any(posixpath.basename(words[0]) == "uv" and "run" in words[1:] for words in given if words)
 
 
 def _severity(environ: Environ, plan: Plan) -> Severity:

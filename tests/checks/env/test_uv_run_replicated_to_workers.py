@@ -37,8 +37,10 @@ def above(switch: str, severity: Severity) -> list[Finding]:
 
 def test_a_run_that_asks_for_uv_in_its_workers_gets_no_warning() -> None:
     key = "ray_kwargs.ray_init.runtime_env.py_executable"
-    assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, "uv run --frozen")})) == []
+    for words in ("uv run --frozen", "uv -v run --frozen --extra vllm", "/opt/uv --directory /c run"):
+        assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, words)})) == []
     assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, "/venv/bin/python")})) != []
+    assert found(plan=Plan(("run.sh",), "verl", own={key: Value(key, "")})) != []
 
 
 def test_finds_uv_run_above() -> None:
