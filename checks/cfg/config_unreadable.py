@@ -2,8 +2,9 @@
 
 ## What it does
 Reports everything in a target that its own program would reject or misread: unknown settings and wrong types of a
-RunConfig, rules between its settings, overrides that Hydra rejects, keys of an older verl, lines that a comment cuts
-off from their command, and values that depend on a command or on an unset variable. Each finding names its line.
+RunConfig, rules between its settings, keys, types and bounds of prime-rl's own classes, overrides that Hydra rejects,
+keys of an older verl, lines that a comment cuts off from their command, and values that depend on a command or on an
+unset variable. Each finding names its line.
 
 ## Why it breaks training
 The programs stop at the first error, after the queue and often after minutes of start-up. An override that never
