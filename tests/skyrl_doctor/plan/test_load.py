@@ -112,13 +112,17 @@ BROKEN = {
     ),
     "s.sh": (
         "ray start --head\nif [ $NODE_RANK == 0 ]\nthen\n  sleep 1\n  python3 -m verl.trainer.main_ppo \\\n    a=1\nelse\n  sleep 2\nfi\n",
-        ("target s.sh: line 5 starts `python3 -m verl.trainer.main_ppo` only if `[ $NODE_RANK == 0 ]` in line 2 holds, "
-        "which it does not here; run `NODE_RANK=0 skyrl-doctor …`"),
+        (
+            "target s.sh: line 5 starts `python3 -m verl.trainer.main_ppo` only if `[ $NODE_RANK == 0 ]` in line 2 holds, "
+            "which it does not here; run `NODE_RANK=0 skyrl-doctor …`"
+        ),
     ),
     "t.sh": (
         'prepare\n[[ -n "$HEAD" ]] && torchrun train.py\n',
-        ('target t.sh: line 2 starts `torchrun train.py` only if `[[ -n "$HEAD" ]]` in line 2 holds, which it does not '
-        "here; set what it asks for, and run the doctor again"),
+        (
+            'target t.sh: line 2 starts `torchrun train.py` only if `[[ -n "$HEAD" ]]` in line 2 holds, which it does not '
+            "here; set what it asks for, and run the doctor again"
+        ),
     ),
     "o.sh": (
         "MODEL=x\nTRAIN_BATCH_SIZE=8\ntorchrun my_own_trainer.py --lr nonsense\n",
