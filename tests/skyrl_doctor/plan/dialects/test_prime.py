@@ -105,19 +105,26 @@ def test_an_unknown_key_is_an_error_of_the_checkout_around_the_file(tmp_path: Pa
 def test_a_number_that_the_checkout_refuses_is_one_error(tmp_path: Path) -> None:
     configs = checkout(tmp_path)
     source = tmp_path / "src" / "prime_rl" / "configs" / "rl.py"
-    source.write_text(CLASSES.replace("group_size: int = 1", "group_size: int = Field(1, ge=1)"), encoding="utf-8")
-    plan = written(configs, "[orchestrator]\ngroup_size = 0\n[orchestrator.model]\nname = 'x'\n")
+    source.write_text(CLASSES.replace("group_size: int = 1", "group_size: int = Field(8, ge=4)"), encoding="utf-8")
+    plan = written(configs, "[orchestrator]\ngroup_size = 3\n[orchestrator.model]\nname = 'x'\n")
     assert [(one.message, one.location.line, one.fatal) for one in plan.problems] == [
         (
             (
-                "orchestrator.group_size = 0 is not a whole number of at least 1, which prime-rl "
+                "orchestrator.group_size = 3 is not a whole number of at least 4, which prime-rl "
                 f"(the checkout {tmp_path}) expects"
             ),
             2,
             True,
         )
     ]
-    assert found("CFG010", plan) == []
+    none = written(configs, "[orchestrator]\ngroup_size = 0\n[orchestrator.model]\nname = 'x'\n")
+    assert ([one.fatal for one in none.problems], found("CFG010", none)) == ([True], [])
+
+
+def test_a_number_that_every_version_refuses_is_an_error_without_a_checkout(tmp_path: Path) -> None:
+    plan = written(tmp_path, "max_steps = 5\n[orchestrator]\ngroup_size = 4\n[ckpt]\ninterval = 5\nkeep_last = 0\n")
+    message = "ckpt.keep_last = 0 is not a whole number of at least 1; prime-rl refuses to start"
+    assert [(one.message, one.location.line, one.fatal) for one in plan.problems] == [(message, 6, True)]
 
 
 def test_what_the_checkout_takes_is_no_problem(tmp_path: Path) -> None:
