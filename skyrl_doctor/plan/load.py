@@ -194,7 +194,7 @@ def _read_other(
     of_ours = [found for launch in started if (found := _launched_file(launch)) is not None]
     if of_ours:
         return read(machine, _beside(machine, source, of_ours[-1]), verl_version=verl_version)
-    if script.passed_over:
+    if script.passed_over and not skyrl.is_conf(script) and not any(launch.is_python for launch in started):
         raise UsageError(_passed_over(source.file, script.passed_over[-1]))
     if started:
         raise UsageError(_unknown_program(source.file, started))

@@ -124,6 +124,10 @@ BROKEN = {
             "here; set what it asks for, and run the doctor again"
         ),
     ),
+    "u.sh": (
+        '[ "$DEBUG" == 1 ] && python train_small.py\ntorchrun my_own_trainer.py\n',
+        "target u.sh: line 2 starts my_own_trainer.py, which the doctor does not know; it reads ",
+    ),
     "o.sh": (
         "MODEL=x\nTRAIN_BATCH_SIZE=8\ntorchrun my_own_trainer.py --lr nonsense\n",
         "target o.sh: line 3 starts my_own_trainer.py, which the doctor does not know; it reads ",
