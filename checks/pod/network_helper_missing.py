@@ -81,6 +81,20 @@ SIGNATURES = (
         remedy="Start the container without the limit (`--cpus`, `--memory`, `--pids-limit`; `podman --cgroup-manager=cgroupfs`), or an administrator hands the controllers to users: `Delegate=cpu cpuset io memory pids` in `/etc/systemd/system/user@.service.d/delegate.conf`.",
         versions="crun",
     ),
+    Signature(
+        pattern=r"\bcrun: cgroups in hybrid mode not supported\b",
+        sample="Error: crun: cgroups in hybrid mode not supported, drop all controllers from cgroupv2: OCI runtime error",
+        explain="crun cannot use this node's control groups: versions 1 and 2 are both mounted with controllers",
+        remedy='If `runc --version` works, set `runtime = "runc"` under `[engine]` in `~/.config/containers/containers.conf`. Otherwise use another node, or an administrator starts this one with version 2 only: `systemd.unified_cgroup_hierarchy=1` on the kernel\'s command line.',
+        versions="crun",
+    ),
+    Signature(
+        pattern=r"\b(?:crun|runc): [^\n]{0,80}\bsetrlimit `?(?P<limit>RLIMIT_\w{2,12})`?: (?:Operation not permitted|Permission denied)|\b[Ee]rror setting rlimits? (?:for|type) [^\n]{0,80}: operation not permitted",
+        sample="Error: crun: setrlimit RLIMIT_NOFILE: Operation not permitted: OCI runtime error",
+        explain="Podman asks for a higher limit in the container than this job has, and may not raise it",
+        remedy='Set limits that the job has: `ulimit -Hn` and `ulimit -Hu` print them, and `default_ulimits = ["nofile=N:N", "nproc=M:M"]` under `[containers]` in `~/.config/containers/containers.conf` sets them (`--ulimit nofile=N:N` for one container). In a Slurm job, `PropagateResourceLimits` and the limits of slurmd decide.',
+        versions="crun, runc",
+    ),
 )
 
 TOPIC = Signature(

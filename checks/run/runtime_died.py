@@ -39,6 +39,15 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
+        pattern=r"\bfailed runtime_id=\S{1,100} (?:session_id=\S{1,200} )?cause=\"?(?P<cause>[^\"\n\\]{1,160})[^\n]{0,4000}",
+        sample='2026-11-27 16:34:04,487 INFO failed runtime_id=skyrl-3adf1089727623e2 session_id=skyrl-93d93a46 cause="not started in 3 attempts; container created"',
+        explain="the sandbox runtime could not start or keep a sandbox: {cause}",
+        remedy="The line has the reason. On the runtime's node run `skyrl-doctor preflight --role runtime`, and start the image by hand in the job's own store: `eval \"$(skyrl-doctor env --shell --role runtime)\"; podman run --rm IMAGE true`.",
+        versions="skyrl-train",
+        fatal=False,
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"the runtime at https?://\S{1,200} has not answered for \d+ s",
         sample="skyrl-train job: trainer: the runtime at http://node07:8000 has not answered for 18 s",
         explain=CAUSE,

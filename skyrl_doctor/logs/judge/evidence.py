@@ -53,5 +53,5 @@ def _text_before(match: re.Match[bytes], text: bytes, width: int = 300) -> str:
     return text[max(0, match.start() - width) : match.start()].decode("utf-8", "replace")
 
 
-_ERROR_FIELD = re.compile(rb"""\s(?:err|error|exception)=["'](?:[^"'\\]|\\.)*\Z""")
+_ERROR_FIELD = re.compile(rb"""\s(?:err|error|exception|cause)=["'](?:[^"'\\]|\\.)*\Z""")
 """A field such as `err="HTTP 500: out of memory"`, open at the end of the text."""

@@ -10,6 +10,8 @@ from skyrl_train.sandbox.runtime.strangers import Strangers
 
 _LOG = logging.getLogger("skyrl_train.runtime")
 KEEP = 2000
+FAILURES = frozenset(("failed", "image failed"))
+"""Events that are warnings in the log: a sandbox that was given up, an image that the node did not get."""
 
 
 class Events:
@@ -25,7 +27,7 @@ class Events:
         self._number += 1
         entry = {name: value for name, value in data.items() if value not in (None, "")}
         self._entries.append({"number": self._number, "time": self._now(), "event": event, **entry})
-        _LOG.info("%s", log_line(event, entry))
+        _LOG.log(logging.WARNING if event in FAILURES else logging.INFO, "%s", log_line(event, entry))
 
     def after(self, number: int, limit: int = KEEP) -> list[Mapping[str, Any]]:
         return [entry for entry in self._entries if entry["number"] > number][:limit]
