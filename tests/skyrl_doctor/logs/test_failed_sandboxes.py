@@ -19,8 +19,10 @@ CAUSES = {
     "quotes": ('the container printed "a failure may come" and ended', "RUN011"),
     "long": ("not ready: " + "x " * 75 + "could be slow", "RUN011"),
     "pull": (
-        'podman pull: pinging container registry localhost: Get "https://localhost/v2/": dial tcp 127.0.0.1:443: connect: '
-        "connection refused, retrying in 1s",
+        (
+            'podman pull: pinging container registry localhost: Get "https://localhost/v2/": dial tcp 127.0.0.1:443: connect: '
+            "connection refused, retrying in 1s"
+        ),
         "IMG009",
     ),
 }
