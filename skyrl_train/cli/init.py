@@ -100,10 +100,10 @@ def _translated(args: argparse.Namespace) -> "Translated":
 
     found = _read_by_doctor(args.sources)
     read, others = (tuple(map(_read, found[name])) for name in ("settings", "others"))
-    read, others = with_our_names(found["dialect"], read, others)
     if found["dialect"].startswith(OTHER_LAYOUT):
         others += tuple(one for one in read if one.place and one.setting in OF_THE_LAYOUT)
         read = tuple(one for one in read if one.setting not in OF_THE_LAYOUT and (one.place or one.setting in COUNTS))
+    read, others = with_our_names(found["dialect"], read, others)
     unread = tuple(f"{_place(one)}: could not be read: {one['message']}" for one in found["unread"])
     given = _given(args)
     _refuse_without_model(read, given, unread)

@@ -50,6 +50,9 @@ _PRIME: Mapping[str, tuple[str, Convert]] = {
     **dict.fromkeys(("monitors.wandb.project", "wandb.project"), ("trainer.project", _same)),
     **dict.fromkeys(("monitors.wandb.name", "wandb.name"), ("trainer.experiment", _same)),
     "ckpt.interval": ("trainer.save_every_steps", _same),
+    "trainer.optim.max_norm": ("actor.grad_clip", _same),
+    "trainer.model.lora.alpha": ("model.lora_alpha", _same),
+    "trainer.model.lora.target_modules": ("model.lora_targets", _listed),
     "orchestrator.sampling.max_tokens": ("rollout.max_tokens", _same),
     "orchestrator.sampling.temperature": ("rollout.temperature", _same),
 }
@@ -57,6 +60,26 @@ _TABLES = {"skyrl": _SKYRL, "prime-rl": _PRIME, "prime-rl-2025": _PRIME}
 
 SKYRL_DEFAULTS: Mapping[str, object] = {f"{_ALGORITHM}.use_kl_loss": True}
 """What a script of SkyRL gets without writing it, where it changes the run."""
+_SKYRL_UNWRITTEN: Mapping[str, tuple[str, object]] = {
+    "rollout.n": ("generator.n_samples_per_prompt", 5),
+    "rollout.max_tokens": ("generator.sampling_params.max_generate_length", 1024),
+    "data.max_prompt_tokens": ("trainer.max_prompt_length", 512),
+    "data.train_batch_size": ("trainer.train_batch_size", 1024),
+    "actor.ppo_mini_batch_size": ("trainer.policy_mini_batch_size", 256),
+    "trainer.save_every_steps": ("trainer.ckpt_interval", 10),
+}
+"""The same for keys that the doctor's tables name."""
+_INPUT, _CONTEXT, _RESPONSE = "generator.max_input_length", "rollout.max_model_len", "data.max_response_tokens"
+_LORA = "trainer.model.lora."
+_PRIME_LORA: Mapping[str, tuple[str, object]] = {
+    "model.lora_rank": ("rank", 16),
+    "model.lora_alpha": ("alpha", 32.0),
+    "model.lora_targets": (
+        "target_modules",
+        ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+    ),
+}
+"""What an adapter of prime-rl has without writing it. Its further targets are parts of experts and of Nemotron-H."""
 
 
 def with_our_names(
@@ -76,7 +99,38 @@ def with_our_names(
         key = our_name(dialect, name, value)
         if key is not None:
             moved.append(Read(key[0], name, key[1]))
+    dialects = dialect.split("+")
+    if "skyrl" in dialects:
+        read, left = tuple(moved), [one for one in left if one.name != _INPUT]
+        return _with_lengths(read, next((one for one in others if one.name == _INPUT), None)), tuple(left)
+    if "prime-rl" in dialects:
+        moved += _adapter(tuple(moved), others)
     return tuple(moved), tuple(left)
+
+
+def _with_lengths(read: tuple[Read, ...], longest: Read | None) -> tuple[Read, ...]:
+    """With SkyRL's own defaults, and with its context: the longest input and one more reply."""
+    found = {one.setting for one in read}
+    made = (*read, *(Read(key, *value) for key, value in _SKYRL_UNWRITTEN.items() if key not in found))
+    sizes = {one.setting: one.value for one in made if isinstance(one.value, int) and not one.unknown}
+    prompt, reply = sizes.get("data.max_prompt_tokens"), sizes.get("rollout.max_tokens")
+    before = prompt if longest is None else longest.value
+    if longest and longest.unknown:
+        return (*made, Read(_CONTEXT, _INPUT, longest.value, longest.unknown, longest.place))
+    if not isinstance(prompt, int) or not isinstance(reply, int) or not isinstance(before, int):
+        return made  # the length that could not be read is named
+    whole = max(before, prompt) + reply
+    name, place = (_INPUT, longest.place) if longest else (_CONTEXT, "")
+    lengths = {_CONTEXT: whole, _RESPONSE: whole - prompt}
+    return (*made, *(Read(key, name, value, place=place) for key, value in lengths.items() if key not in found))
+
+
+def _adapter(read: tuple[Read, ...], others: tuple[Read, ...]) -> list[Read]:
+    """The values that an adapter of prime-rl has without writing them."""
+    if not any(one.name.startswith(_LORA) and one.place for one in (*read, *others)):
+        return []
+    found = {one.setting for one in read}
+    return [Read(key, _LORA + name, value) for key, (name, value) in _PRIME_LORA.items() if key not in found]
 
 
 def has_our_agent(dialect: str) -> bool:

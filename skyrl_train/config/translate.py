@@ -27,6 +27,7 @@ _PROMPT, _RESPONSE, _CONTEXT = "data.max_prompt_tokens", "data.max_response_toke
 _SEQUENCE = "data.max_sequence_tokens"
 _PARSER, _PARSES = "rollout.tool_call_parser", "rollout.auto_tool_choice"
 _ENGINE = ("rollout.engine", "vllm")
+_RESUME, _RESUME_FROM = "trainer.resume", "trainer.resume_from"
 _CRITIC = "critic."
 _TASKS = "data.train_files"
 AGENT = (
@@ -48,11 +49,14 @@ _CHANGES = re.compile(
     r"(?:^|\.)(?:lr|learning_rate|strategy|model_engine|engine|megatron|optim\.type|\w*nodes|\w*gpus\w*|\w*gpu_ids|\w*parallel\w*"
     r"|dp|tp|pp|cp|ep|\w*reward\w*(?!\.num_workers$)|loss\w*|adv_estimator|advantage|\w*dataset\w*|taskset\.id|(?<!eval\.)env\[\d+\]|env_class|\w*_files|\w*seq_len|(?:train_)?batch_size"
     r"|\w*kl_\w*|resume\w*|\w*clip\w*|\w*entropy\w*|\w*epochs\w*|(?<!eval_sampling_params\.)(?<!val_kwargs\.)temperature"
-    r"|(?<!eval_)n_samples_per_prompt|eval_interval|eval_before_train|test_freq|val_before_train)"
+    r"|(?<!eval_)n_samples_per_prompt|max_input_length|max_model_len|max_prompt_length|\w*weight_decay|betas\d?|max_norm|\w*grad_norm"
+    r"|\w*lora\w*|\w*policy_loss\w*|\w*overlong_(?:buffer|filter)\w*|\w*filter_groups|dynamic_sampling|\w*warmup_steps\w*|\w*scheduler\w*"
+    r"|max_off_policy\w*|max_async_level|max_staleness\w*|off_policy\w*|rollout_(?:is|correction)\w*|eval_interval|eval_before_train|test_freq|val_before_train)"
     r"(?:$|[.\[])"
 )
-"""Names of settings without which the run is another one: engine, GPUs, parallelism, learning rate, loss, data, reward, resume
-and validation."""
+"""Names of settings without which the run is another one: engine, GPUs, parallelism, optimiser, adapter, lengths, loss, data,
+reward, resume, samples of older policies and validation."""
+_DROPOUT = "lora.dropout"
 _OF_A_CRITIC = re.compile(r"(?:^|[._])critic(?:[._]|$)")
 
 
@@ -124,6 +128,13 @@ def translate(read: tuple[Read, ...], others: tuple[Read, ...]) -> Translated:
     said_otherwise = {_ROLLOUTS: _BATCH, _SEQUENCE: _RESPONSE}
     left = [one for one in left if said_otherwise.get(one.one.setting) not in values]
     left += [_Left(one, why) for one in others if (why := _beside(one, values))]
+    if values.get(_RESUME_FROM) is not None and values.get(_RESUME, "auto") != "path":
+        del values[_RESUME_FROM]  # verl and SkyRL read it only then
+        left += [
+            _Left(one, "the source does not resume from a named checkpoint")
+            for one in read
+            if one.setting == _RESUME_FROM
+        ]
     values, refused = _accepted(_with_own_places(values))
     left = [_Left(one.one, _like(one.one, values) if one.why == _NO_SUCH else one.why) for one in left]
     sources = {one.setting: one for one in (*derived, *read)}
@@ -150,6 +161,8 @@ def _beside(one: Read, values: Mapping[str, object]) -> str:
     """Why a setting that the source has beside those of a run.toml is left out; empty if its value is there."""
     if _OPTIMIZER.search(one.name) and str(one.value).lower() == "adamw":
         return ""  # ours too
+    if one.name.endswith(_DROPOUT) and not one.value:
+        return ""  # so is an adapter without dropout
     if one.setting not in values:
         return _NO_SUCH
     return "" if values[one.setting] == one.value else f"{one.setting} is {values[one.setting]}"

@@ -10,6 +10,7 @@ import pytest
 
 from skyrl_doctor.cli.app import dispatch as doctor
 from skyrl_train.cli.app import dispatch
+from skyrl_train.config.load import shaped
 from skyrl_train.config.translate import AGENT
 
 AGENTS = f"changes the run: {AGENT}"
@@ -30,6 +31,11 @@ def errors(capsys: pytest.CaptureFixture[str], target: str) -> set[str]:
     doctor(["preflight", "--structure-only", "--format", "json", "--settings", "none", target])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return {one["id"] for one in found["outcomes"] if one["severity"] == "error"}
+
+
+def effective() -> dict[str, dict[str, Any]]:
+    """The settings of run.toml with the defaults of those that it does not write."""
+    return shaped(tomllib.loads(Path("run.toml").read_text())).model_dump(mode="json")
 
 
 @pytest.mark.parametrize(
@@ -205,11 +211,12 @@ def test_the_loss_the_resume_and_the_names_of_a_skyrl_script_are_translated(
     Path("train.sh").write_text(SKYRL.format(more=more))
     assert dispatch(["init", "--from", "train.sh"]) == 0
     made = tomllib.loads(Path("run.toml").read_text())
-    assert made["actor"] == {"kl_loss": True, "kl_loss_coefficient": 0.01}
+    assert made["actor"] == {"ppo_mini_batch_size": 256, "kl_loss": True, "kl_loss_coefficient": 0.01}
     assert made["trainer"] == {
         "project": "gsm8k",
         "experiment": "first",
         "logger": ["wandb"],
+        "save_every_steps": 10,
         "resume": "disable",
         "validate_every_steps": 5,
         "validate_first": True,
@@ -226,7 +233,83 @@ def test_the_loss_the_resume_and_the_names_of_a_skyrl_script_are_translated(
 def test_the_kl_loss_that_skyrl_has_by_default_is_written() -> None:
     Path("train.sh").write_text(SKYRL.format(more=""))
     assert dispatch(["init", "--from", "train.sh"]) == 0
-    assert tomllib.loads(Path("run.toml").read_text())["actor"] == {"kl_loss": True}
+    assert tomllib.loads(Path("run.toml").read_text())["actor"] == {"ppo_mini_batch_size": 256, "kl_loss": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "lengths"),
+    [
+        ("", (512, 1024, 1024, 1536)),  # SkyRL's own defaults
+        ("trainer.max_prompt_length=6000 generator.sampling_params.max_generate_length=3000", (6000, 3000, 3000, 9000)),
+        (
+            "trainer.max_prompt_length=6000 generator.max_input_length=29000 generator.sampling_params.max_generate_length=3000",
+            (6000, 26000, 3000, 32000),
+        ),
+    ],
+)
+def test_the_context_of_a_skyrl_script_is_kept(
+    more: str, lengths: tuple[int, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("train.sh").write_text(SKYRL.format(more=more))
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    assert "max_input_length" not in capsys.readouterr().out
+    data, rollout = (effective()[table] for table in ("data", "rollout"))
+    assert lengths == (
+        data["max_prompt_tokens"],
+        data["max_response_tokens"],
+        rollout["max_tokens"],
+        rollout["max_model_len"],
+    )
+    assert (rollout["n"], data["train_batch_size"]) == (5, 1024)
+
+
+def test_an_input_length_that_is_not_known_is_named_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("train.sh").write_text(SKYRL.format(more="generator.max_input_length=$LONGEST"))
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    changes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("changes the run: ")]
+    assert changes == [
+        AGENTS,
+        "changes the run: train.sh:1: generator.max_input_length = $LONGEST: LONGEST is not set here",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("auto", ("auto", None)), ("disable", ("disable", None)), ("resume_path", ("path", "/c/global_step_5"))],
+)
+def test_a_checkpoint_is_resumed_from_only_if_the_source_does(
+    mode: str, expected: tuple[str, str | None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("train.sh").write_text(
+        f"{VERL} data.train_files=t.jsonl trainer.resume_mode={mode} trainer.resume_from_path=/c/global_step_5\n"
+    )
+    assert dispatch(["init", "--from", "train.sh"]) == 0
+    left = "train.sh:1: trainer.resume_from_path = /c/global_step_5: the source does not resume from a named checkpoint"
+    assert (left in capsys.readouterr().out) == (expected[1] is None)
+    trainer = effective()["trainer"]
+    assert (trainer["resume"], trainer["resume_from"]) == expected
+
+
+LORA = "[model]\nname = 'm'\n[deployment]\ntype = 'single_node'\n[trainer.model.lora]\n{lora}\n"
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+
+@pytest.mark.parametrize(
+    ("lora", "expected"),
+    [
+        ("rank = 8", (8, 32, PROJECTIONS)),  # prime-rl's own defaults
+        ("alpha = 64", (16, 64, PROJECTIONS)),
+        ("rank = 8\nalpha = 16.0\ntarget_modules = ['q_proj']\ndropout = 0.0", (8, 16, ("q_proj",))),
+    ],
+)
+def test_an_adapter_of_prime_rl_is_kept(
+    lora: str, expected: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("rl.toml").write_text(LORA.format(lora=lora))
+    assert dispatch(["init", "--from", "rl.toml", "--tasks", "t.jsonl"]) == 0
+    assert "lora" not in capsys.readouterr().out
+    model = effective()["model"]
+    assert (model["lora_rank"], model["lora_alpha"], tuple(model["lora_targets"])) == expected
 
 
 def test_a_default_that_the_source_writes_out_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:

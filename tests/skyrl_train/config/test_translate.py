@@ -60,6 +60,13 @@ def test_an_engine_that_a_run_does_not_have_is_named_even_where_it_is_a_default(
         ("orchestrator.eval.env[0].id", False),
         ("environment.env_class", True),
         ("reward_model.num_workers", False),
+        ("generator.max_input_length", True),
+        ("trainer.optim.weight_decay", True),
+        ("trainer.algorithm.policy_loss_type", True),
+        ("trainer.algorithm.overlong_buffer_len", True),
+        ("data.filter_overlong_prompts", False),
+        ("trainer.model.lora.modules_to_save", True),
+        ("orchestrator.max_off_policy_steps", True),
         ("reward_model.reward_manager", True),
     ],
 )
