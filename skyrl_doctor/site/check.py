@@ -28,10 +28,15 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
         yield unknown("slurm.conf", f"{answer}; {rest}")
     scripts = files.find_scripts(machine, config)
     filtered = list(files.check_filter(machine, config))
-    if not scripts and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered):
+    missing = any(reach.missing_programs(machine, config, hook) for hook in slurm_config.HOOKS)
+    if (
+        not scripts
+        and not missing
+        and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered)
+    ):
         yield failed("slurm.conf", "it names none of the scripts of contrib/slurm", "see docs/slurm-site.md, Install")
         return
-    results = list(reach.check_scripts(machine, scripts))
+    results = list(reach.check_scripts(machine, config, scripts))
     yield from results
     yield from in_slurm_conf.check_flags(config, scripts)
     yield from in_slurm_conf.check_interval(config, scripts)

@@ -7,9 +7,10 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.site.result import Result, failed, passed, skipped, unknown
-from skyrl_doctor.site.slurm_config import HOOKS
+from skyrl_doctor.site.slurm_config import HOOKS, SlurmConfig
 
 SITE_SH = "site.sh"
+_DRAIN = ("Prolog", "Epilog")
 _LIMIT_S = 10.0
 
 
@@ -21,9 +22,13 @@ class Blocked:
     cure: str = ""
 
 
-def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]:
+def check_scripts(machine: Machine, config: SlurmConfig, scripts: dict[str, str]) -> Iterator[Result]:
     """The scripts by hook, and the files beside them that they read."""
     for hook, name in HOOKS.items():
+        missing = [path for path in missing_programs(machine, config, hook) if path != scripts.get(hook)]
+        yield from (_absent(hook, path, name) for path in missing)
+        if hook not in scripts and missing:
+            continue
         if hook not in scripts:
             yield skipped(hook, f"slurm.conf does not name our {name}")
             continue
@@ -40,6 +45,30 @@ def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]
             "the TaskProlog makes directories for a job and the Epilog removes them, but only one of them is installed",
             "name both in slurm.conf, or neither",
         )
+
+
+def missing_programs(machine: Machine, config: SlurmConfig, hook: str) -> list[str]:
+    """The programs that slurm.conf names for a hook and that do not exist here. A pattern may match none."""
+    named = (
+        path for path in config.paths(hook) if path.startswith("/") and not any(letter in path for letter in "*?[")
+    )
+    return [path for path in dict.fromkeys(named) if _is_missing(machine, path)]
+
+
+def _is_missing(machine: Machine, path: str) -> bool:
+    try:
+        return not machine.exists(path)
+    except CouldNotLook:
+        return False  # not every path can be seen by every user
+
+
+def _absent(hook: str, path: str, name: str) -> Result:
+    effect = "; Slurm drains a node whose " + hook + " fails" if hook in _DRAIN else ""
+    return failed(
+        hook,
+        f"{path} does not exist on this machine{effect}",
+        f"correct {hook}= in slurm.conf (ours is {name}), or install the script on every node",
+    )
 
 
 def directories(machine: Machine, scripts: dict[str, str]) -> list[str]:

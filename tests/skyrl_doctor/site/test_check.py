@@ -96,6 +96,15 @@ def test_a_path_that_does_not_exist_is_one_fault(monkeypatch: pytest.MonkeyPatch
     ]
 
 
+def test_where_only_missing_programs_are_named_each_is_a_fault(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    (site.parent / "slurm.conf").write_text(f"Prolog={site}/prologg.sh\nEpilog={site}/epilogg.sh\n")
+    found = results(monkeypatch, site.parent)
+    assert [(subject, reason) for outcome, subject, reason in found if outcome == "fail"] == [
+        ("Prolog", f"{site}/prologg.sh does not exist on this machine; Slurm drains a node whose Prolog fails"),
+        ("Epilog", f"{site}/epilogg.sh does not exist on this machine; Slurm drains a node whose Epilog fails"),
+    ]
+
+
 def test_a_site_sh_that_sh_cannot_parse_fails_once(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
     (site.parent / "slurm.conf").write_text(f"Prolog={site}/prolog.sh\n")
     path = site / "site.sh"

@@ -33,12 +33,16 @@ def scripts_of(machine: LocalMachine, config: SlurmConfig) -> dict[str, str]:
     return files.find_scripts(machine, config)
 
 
+def checked(machine: LocalMachine, config: SlurmConfig) -> Iterator[Result]:
+    return reach.check_scripts(machine, config, scripts_of(machine, config))
+
+
 def found(results: Iterator[Result]) -> dict[str, Result]:
     return {result.subject: result for result in results if result.outcome is not PASS}
 
 
 def test_scripts_that_every_user_may_start_pass(site: Path, machine: LocalMachine) -> None:
-    assert found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site)))) == {}
+    assert found(checked(machine, slurm_conf(site))) == {}
 
 
 FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
@@ -56,7 +60,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
 def test_what_a_user_cannot_reach_is_named(fault: str, site: Path, machine: LocalMachine) -> None:
     make, subject, reason = FAULTS[fault]
     make(site)
-    result = found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site))))[subject]
+    result = found(checked(machine, slurm_conf(site)))[subject]
     assert result.outcome is FAIL
     assert result.reason.startswith(reason.format(at=site))
 
@@ -73,17 +77,39 @@ CURES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 def test_a_cure_is_of_the_fault(fault: str, site: Path, machine: LocalMachine) -> None:
     make, subject, cure = CURES[fault]
     make(site)
-    results = found(reach.check_scripts(machine, scripts_of(machine, slurm_conf(site))))
+    results = found(checked(machine, slurm_conf(site)))
     assert results[subject].cure == cure.format(at=site)
 
 
 def test_a_task_prolog_without_the_epilog_leaves_its_directories(site: Path, machine: LocalMachine) -> None:
-    scripts = scripts_of(machine, slurm_conf(site, Epilog="(null)"))
-    results = list(reach.check_scripts(machine, scripts))
+    results = list(checked(machine, slurm_conf(site, Epilog="(null)")))
     assert [(result.subject, result.outcome) for result in results if result.outcome is not PASS] == [
         ("Epilog", SKIP),
         ("Epilog", FAIL),
     ]
+
+
+def test_a_program_that_does_not_exist_is_no_script_of_the_site(site: Path, machine: LocalMachine) -> None:
+    wrong = {hook: str(site / f"x{name}") for hook, name in HOOKS.items()}
+    drains = {hook: f"; Slurm drains a node whose {hook} fails" for hook in ("Prolog", "Epilog")}
+    assert list(checked(machine, slurm_conf(site, **wrong))) == [
+        failed(
+            hook,
+            f"{path} does not exist on this machine{drains.get(hook, '')}",
+            f"correct {hook}= in slurm.conf (ours is {HOOKS[hook]}), or install the script on every node",
+        )
+        for hook, path in wrong.items()
+    ]
+
+
+def test_a_pattern_may_match_no_program_and_one_missing_of_two_is_named(site: Path, machine: LocalMachine) -> None:
+    pattern, both = f"{site}/none.d/*", f"{site}/prolog.sh,{site}/other.sh"
+    results = found(checked(machine, slurm_conf(site, Epilog=pattern, TaskProlog="(null)", Prolog=both)))
+    assert {subject: (result.outcome, result.reason) for subject, result in results.items()} == {
+        "TaskProlog": (SKIP, "slurm.conf does not name our taskprolog.sh"),
+        "Prolog": (FAIL, f"{site}/other.sh does not exist on this machine; Slurm drains a node whose Prolog fails"),
+        "Epilog": (SKIP, "slurm.conf does not name our epilog.sh"),
+    }
 
 
 def test_ours_is_found_behind_a_script_of_the_site(site: Path, machine: LocalMachine) -> None:
@@ -103,7 +129,7 @@ def test_a_script_of_the_site_under_the_name_of_ours_is_not_taken_for_it(site: P
     own.write_text(f"#!/bin/sh\n/etc/slurm/own.sh\n{site}/taskprolog.sh\n")
     own.chmod(0o755)
     assert scripts_of(machine, config)["TaskProlog"] == str(site / "taskprolog.sh")
-    assert found(reach.check_scripts(machine, scripts_of(machine, config))) == {}
+    assert found(checked(machine, config)) == {}
 
 
 def settings(at: Path, machine: LocalMachine, lines: str) -> files.Settings:
