@@ -33,6 +33,24 @@ KEYS = ("model.path",)
 
 SIGNATURES = (
     Signature(
+        pattern=r"\b[Yy]our request to access (?P<kind>model|dataset) (?P<repo>\S{1,200}) (?:is awaiting a review|is pending|is waiting for)",
+        sample="Your request to access model meta-llama/Llama-3.1-8B-Instruct is awaiting a review from the repo authors.",
+        explain="your request for access to {repo} is not approved yet; the token itself is accepted",
+        remedy="Wait until the authors approve the request (https://huggingface.co/settings/gated-repos shows it), or use another model or a copy that is on disk.",
+        versions="huggingface_hub",
+        gravity=1,
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=r"\b[Yy]our request to access (?P<kind>model|dataset) (?P<repo>\S{1,200}) (?:has been|was) rejected",
+        sample="Your request to access model google/gemma-3-4b-it has been rejected by the repo's authors.",
+        explain="the authors rejected your request for access to {repo}; another token of this account changes nothing",
+        remedy="Use another model, a copy that is on disk, or `HF_TOKEN` of an account that has access.",
+        versions="huggingface_hub",
+        gravity=1,
+        refines=("MOD003",),
+    ),
+    Signature(
         pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories|\bis a gated dataset on the Hub\b|^(?:\w{1,40}\.){0,3}HfHubHTTPError: 403 Forbidden: |^Cannot access content at: https://huggingface\.co|\bDisabledRepoError: ",
         unless_above=r"Warning: Unable to fetch remote file due to the following error",  # peft goes on without it at each save
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
