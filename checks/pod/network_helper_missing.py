@@ -3,7 +3,8 @@
 ## What it does
 Looks for the network program that this version and containers.conf require (pasta or slirp4netns), netavark, conmon,
 an OCI runtime and fuse-overlayfs in Podman's search paths, and checks that `/dev/net/tun` and `/dev/fuse` can be
-used.
+used. If crun starts the containers, it checks that version 2 of the control groups has no controllers where version 1 has some
+(`/sys/fs/cgroup/unified/cgroup.controllers`). No container is started: that would change the store.
 
 ## Why it breaks training
 Podman 5 gives a rootless container its network with pasta, Podman 4 with slirp4netns; both open `/dev/net/tun`. A
@@ -19,12 +20,13 @@ Podman 5 uses it with `default_rootless_network_cmd` under `[network]` in contai
     in $PATH
 """
 
+import posixpath
 from collections.abc import Iterator
 
 from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.helpers import Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
@@ -126,8 +128,22 @@ def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Itera
         yield _missing(
             "runtime", "because it starts the container", shown=store.engine.runtime or "neither crun nor runc"
         )
+    elif posixpath.basename(helpers.found["runtime"] or "") == "crun" and helpers.second_controllers:
+        yield _hybrid(store, helpers.second_controllers)
     if podman.major is not None and podman.major >= 5 and helpers.found.get("netavark") is None:
         yield _missing("netavark", f"because {podman.label} has no other network backend", helpers.searched)
+
+
+def _hybrid(store: PodmanStore, controllers: tuple[str, ...]) -> Finding:
+    return Finding(
+        message=f"version 2 of the control groups has the controllers {', '.join(controllers)}, and version 1 has others; expected none, because crun then starts no container",
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="let Podman use runc, if it is installed: in containers.conf, under [engine]; otherwise use another node",
+            settings={"runtime": "runc"},
+        ),
+        severity=Severity.WARNING if store.rootless else Severity.ERROR,  # a user without control groups may do without
+    )
 
 
 def _network(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ def _is_missing(machine: Machine, path: str) -> bool:
 
 
 def _absent(hook: str, path: str, name: str) -> Result:
-    effect = "; Slurm drains a node whose " + hook + " fails" if hook in _DRAIN else ""
+    effect = "; Slurm drains each node on which the " + hook + " fails" if hook in _DRAIN else ""
     return failed(
         hook,
         f"{path} does not exist on this machine{effect}",

@@ -29,6 +29,7 @@ OS_RELEASE = "/etc/os-release"
 PATHS = (BINARY, SOURCE, BASH, TESTBED, *TESTS, *RUNNERS)
 MOST_IMAGES = 40
 """At most this many images are read; of a large dataset the first ones."""
+NO_TARGET = "no target names the images of a run, and others in the store are not judged"
 _TEXT_BYTES = 64 << 10
 
 
@@ -146,6 +147,8 @@ def stored_images(
     """Reads the store's images from its files. It runs no podman command and takes no lock."""
     if not has_sandboxes(plan):
         raise NotApplicable(NO_SANDBOXES)
+    if needed is None and not plan.targets:
+        raise NotApplicable(NO_TARGET)
     if books.broken:
         raise CouldNotLook(
             f"the contents of the store are unknown: {books.broken[0].path} {books.broken[0].why} (POD006)"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.mounts import Mounts
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.paths import stat_or_none
@@ -34,6 +35,8 @@ RUNTIME_DIRS = (
     "/bin",
     "/run/current-system/sw/bin",
 )
+HYBRID = "/sys/fs/cgroup/unified"
+"""Where control groups of version 2 are mounted beside version 1."""
 RUNTIMES = ("crun", "runc")
 NETWORK = ("pasta", "slirp4netns", "netavark", "aardvark-dns", "fuse-overlayfs")
 
@@ -53,7 +56,10 @@ class Device:
 
 @record(kw_only=True)
 class PodmanHelpers:
-    """`found` has the path of each helper, None if it is missing. `searched` lists the directories."""
+    """`found` has the path of each helper, None if it is missing. `searched` lists the directories.
+
+    `second_controllers` are those that control groups of version 2 have on a node that has version 1 too.
+    """
 
     found: dict[str, str | None]
     searched: tuple[str, ...]
@@ -61,10 +67,11 @@ class PodmanHelpers:
     fuse: Device
     mount_program_found: bool
     kernel: str
+    second_controllers: tuple[str, ...] = ()
 
 
 @probe(limit_s=5.0)
-def podman_helpers(machine: Machine, store: PodmanStore) -> PodmanHelpers:
+def podman_helpers(machine: Machine, store: PodmanStore, mounts: Mounts | None) -> PodmanHelpers:
     """Searches podman's helpers as Podman does: in the configured directories, then in PATH."""
     store.require_readable()
     engine = store.engine
@@ -86,7 +93,15 @@ def podman_helpers(machine: Machine, store: PodmanStore) -> PodmanHelpers:
         fuse=_device(machine, "/dev/fuse"),
         mount_program_found=not program or _is_file(machine, program),
         kernel=machine.identity().system.split(" ")[1] if " " in machine.identity().system else "",
+        second_controllers=_second_controllers(machine, mounts),
     )
+
+
+def _second_controllers(machine: Machine, mounts: Mounts | None) -> tuple[str, ...]:
+    """Those of version 2, where it is mounted beside version 1."""
+    if mounts is None or not any((one.point, one.kind) == (HYBRID, "cgroup2") for one in mounts.mounts):
+        return ()
+    return tuple(machine.read(f"{HYBRID}/cgroup.controllers").split())
 
 
 def _runtime(machine: Machine, store: PodmanStore, name: str) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 from checks.pod.network_helper_missing import network_helper_missing
 from fakes.podman_store import store
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Status
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.podman.helpers import HELPER_DIRS, Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
@@ -136,6 +136,27 @@ def test_finds_a_mount_program_that_is_none() -> None:
         "/dev/fuse does not exist; expected a device that every user can open, because fuse-overlayfs opens it"
     ]
     assert judged(FOUR, closed) == []
+
+
+@pytest.mark.parametrize(("uid", "severity"), [(0, Severity.ERROR), (1000, Severity.WARNING)])
+def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controllers(
+    uid: int, severity: Severity
+) -> None:
+    both = helpers(second_controllers=("hugetlb", "misc"))
+    assert judged(FOUR, both, uid=uid) == []  # /usr/bin/runtime is not crun
+    crun = replace(both, found={**both.found, "runtime": "/usr/bin/crun"})
+    assert judged(FOUR, crun, uid=uid) == [
+        Finding(
+            message="version 2 of the control groups has the controllers hugetlb, misc, and version 1 has others; expected none, because crun then starts no container",
+            remedy=Remedy(
+                kind=RemedyKind.FIX_CONFIG,
+                summary="let Podman use runc, if it is installed: in containers.conf, under [engine]; otherwise use another node",
+                settings={"runtime": "runc"},
+            ),
+            severity=severity,
+        )
+    ]
+    assert judged(FOUR, replace(crun, second_controllers=()), uid=uid) == []
 
 
 def test_an_old_kernel_needs_fuse_overlayfs() -> None:

@@ -91,7 +91,7 @@ def test_a_task_prolog_without_the_epilog_leaves_its_directories(site: Path, mac
 
 def test_a_program_that_does_not_exist_is_no_script_of_the_site(site: Path, machine: LocalMachine) -> None:
     wrong = {hook: str(site / f"x{name}") for hook, name in HOOKS.items()}
-    drains = {hook: f"; Slurm drains a node whose {hook} fails" for hook in ("Prolog", "Epilog")}
+    drains = {hook: f"; Slurm drains each node on which the {hook} fails" for hook in ("Prolog", "Epilog")}
     assert list(checked(machine, slurm_conf(site, **wrong))) == [
         failed(
             hook,
@@ -107,7 +107,7 @@ def test_a_pattern_may_match_no_program_and_one_missing_of_two_is_named(site: Pa
     results = found(checked(machine, slurm_conf(site, Epilog=pattern, TaskProlog="(null)", Prolog=both)))
     assert {subject: (result.outcome, result.reason) for subject, result in results.items()} == {
         "TaskProlog": (SKIP, "slurm.conf does not name our taskprolog.sh"),
-        "Prolog": (FAIL, f"{site}/other.sh does not exist on this machine; Slurm drains a node whose Prolog fails"),
+        "Prolog": (FAIL, f"{site}/other.sh does not exist on this machine; Slurm drains each node on which the Prolog fails"),
         "Epilog": (SKIP, "slurm.conf does not name our epilog.sh"),
     }
 

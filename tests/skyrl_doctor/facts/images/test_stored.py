@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.images import DATA
 from fakes.podman_store import Bare, store
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import (
     IdMap,
@@ -23,6 +23,7 @@ from skyrl_doctor.facts.podman.store_index import StoreIndex
 from skyrl_doctor.facts.podman.subids import Range
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.tasks.images import TaskImage
+from support import plan_of
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,15 @@ NEEDED = NeededImages(
 )
 SHARED = store(storage=StorageConf(path="/s.conf", driver="overlay", additional_stores=("/shared",)))
 BOOK = "read /shared/overlay-images/images.json"
+
+
+def test_without_a_target_no_image_is_judged() -> None:
+    with pytest.raises(NotApplicable) as reason:
+        stored_images(Bare({}), Plan(), store(), StoreIndex(), None, None)
+    assert str(reason.value) == "no target names the images of a run, and others in the store are not judged"
+    assert (
+        stored_images(Bare({}), plan_of(data__train_files=[DATA]), store(), StoreIndex(), None, None) == StoredImages()
+    )
 
 
 def test_an_image_of_a_shared_store_is_not_absent() -> None:

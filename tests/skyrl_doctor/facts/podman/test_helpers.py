@@ -1,6 +1,7 @@
 """Podman's helpers, where Podman looks for them."""
 
 from fakes.podman_store import FILE, STORE, Bare, store
+from skyrl_doctor.facts.mounts import Mount, Mounts
 from skyrl_doctor.facts.podman.helpers import HELPER_DIRS, Device, PodmanHelpers, podman_helpers
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
 
@@ -17,7 +18,7 @@ def test_helpers_are_looked_for_where_podman_looks() -> None:
             "writable /dev/net/tun": False,
         }
     )
-    assert podman_helpers(machine, STORE) == PodmanHelpers(
+    assert podman_helpers(machine, STORE, None) == PodmanHelpers(
         found={
             "pasta": None,
             "slirp4netns": "/usr/bin/slirp4netns",
@@ -41,7 +42,7 @@ def test_configured_places_of_helpers_replace_the_others() -> None:
         network_cmd_path="/own/slirp",
     )  # fmt: skip
     files = {f"stat /own/{name}": FILE for name in ("pasta", "conmon", "mine", "slirp")}
-    found = podman_helpers(Bare(files), store(engine=engine, storage=StorageConf(mount_program="/nowhere")))
+    found = podman_helpers(Bare(files), store(engine=engine, storage=StorageConf(mount_program="/nowhere")), None)
     assert isinstance(found, PodmanHelpers)
     assert found.found == {
         "pasta": "/own/pasta",
@@ -53,5 +54,13 @@ def test_configured_places_of_helpers_replace_the_others() -> None:
         "runtime": "/own/mine",
     }
     assert (found.searched, found.mount_program_found) == (("/own",), False)
-    by_path = podman_helpers(Bare({"stat /x/crun": FILE}), store(engine=EngineConf(runtime="/x/crun")))
+    by_path = podman_helpers(Bare({"stat /x/crun": FILE}), store(engine=EngineConf(runtime="/x/crun")), None)
     assert by_path.found["runtime"] == "/x/crun"
+
+
+def test_the_controllers_of_a_second_version_of_control_groups_are_read() -> None:
+    machine = Bare({"read /sys/fs/cgroup/unified/cgroup.controllers": "hugetlb misc\n"})
+    both = Mounts((Mount("/sys/fs/cgroup", "tmpfs", "t"), Mount("/sys/fs/cgroup/unified", "cgroup2", "c")))
+    one = Mounts((Mount("/sys/fs/cgroup", "cgroup2", "c"),))
+    found = [podman_helpers(machine, STORE, mounts).second_controllers for mounts in (both, one, None)]
+    assert found == [("hugetlb", "misc"), (), ()]

@@ -1,4 +1,4 @@
-"""MOD005."""
+"""MOD005: a request for access that is open, or was rejected."""
 
 from pathlib import Path
 
