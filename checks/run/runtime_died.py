@@ -39,7 +39,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"\bfailed runtime_id=\S{1,100} (?:session_id=\S{1,200} )?cause=\"?(?P<cause>[^\"\n\\]{1,160})[^\n]{0,4000}",
+        pattern=r"\bfailed runtime_id=\S{1,100} (?:session_id=\S{1,200} )?cause=\"?(?P<cause>[^\"\n\\]{1,160})[^\n]{0,1500}",
         sample='2026-11-27 16:34:04,487 INFO failed runtime_id=skyrl-3adf1089727623e2 session_id=skyrl-93d93a46 cause="not started in 3 attempts; container created"',
         explain="the sandbox runtime could not start or keep a sandbox: {cause}",
         remedy="The line has the reason. On the runtime's node run `skyrl-doctor preflight --role runtime`, and start the image by hand in the job's own store: `eval \"$(skyrl-doctor env --shell --role runtime)\"; podman run --rm IMAGE true`.",

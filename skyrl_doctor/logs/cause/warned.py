@@ -6,6 +6,7 @@ import re
 
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.hits import Hit
+from skyrl_doctor.logs.match.phrases import GIVEN_UP
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.levels import Level, parse_header
 
@@ -23,6 +24,8 @@ def weaken(hit: Hit) -> Hit:
     signature = hit.failure.signature
     if signature.role is not Part.ROOT or not signature.fatal or signature.last_resort or signature.at_least > 1:
         return hit
+    if GIVEN_UP in hit.line.text.encode():
+        return hit  # our runtime does not go on with this sandbox
     if not is_warning(hit.line.text) or is_warning(signature.sample):
         return hit
     return dataclasses.replace(hit, failure=_weak(hit.failure))

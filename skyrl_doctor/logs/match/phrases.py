@@ -67,13 +67,13 @@ _RETRIED = re.compile(
 )
 
 
-_ENDED = b" failed runtime_id="
+GIVEN_UP = b" failed runtime_id="
 """Our runtime writes it of a sandbox that it gave up: what its cause says of other tries is over."""
 
 
 def is_retried(text: bytes) -> bool:
     """Whether a line announces another try."""
-    return _RETRIED.search(text) is not None and _ENDED not in text
+    return _RETRIED.search(text) is not None and GIVEN_UP not in text
 
 
 _TEARDOWN = re.compile(
@@ -104,7 +104,7 @@ _RAISED = re.compile(rb"\s{0,3}(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w{0,60}\.){0,8}[
 
 def is_tolerated(text: bytes) -> bool:
     """Whether a line says that the program does without what failed."""
-    if _ENDED in text:
+    if GIVEN_UP in text:
         return False
     if _TOLERATED.search(text):
         return True

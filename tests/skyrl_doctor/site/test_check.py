@@ -100,8 +100,14 @@ def test_where_only_missing_programs_are_named_each_is_a_fault(monkeypatch: pyte
     (site.parent / "slurm.conf").write_text(f"Prolog={site}/prologg.sh\nEpilog={site}/epilogg.sh\n")
     found = results(monkeypatch, site.parent)
     assert [(subject, reason) for outcome, subject, reason in found if outcome == "fail"] == [
-        ("Prolog", f"{site}/prologg.sh does not exist on this machine; Slurm drains each node on which the Prolog fails"),
-        ("Epilog", f"{site}/epilogg.sh does not exist on this machine; Slurm drains each node on which the Epilog fails"),
+        (
+            "Prolog",
+            f"{site}/prologg.sh does not exist on this machine; Slurm drains each node on which the Prolog fails",
+        ),
+        (
+            "Epilog",
+            f"{site}/epilogg.sh does not exist on this machine; Slurm drains each node on which the Epilog fails",
+        ),
     ]
 
 

@@ -107,7 +107,10 @@ def test_a_pattern_may_match_no_program_and_one_missing_of_two_is_named(site: Pa
     results = found(checked(machine, slurm_conf(site, Epilog=pattern, TaskProlog="(null)", Prolog=both)))
     assert {subject: (result.outcome, result.reason) for subject, result in results.items()} == {
         "TaskProlog": (SKIP, "slurm.conf does not name our taskprolog.sh"),
-        "Prolog": (FAIL, f"{site}/other.sh does not exist on this machine; Slurm drains each node on which the Prolog fails"),
+        "Prolog": (
+            FAIL,
+            f"{site}/other.sh does not exist on this machine; Slurm drains each node on which the Prolog fails",
+        ),
         "Epilog": (SKIP, "slurm.conf does not name our epilog.sh"),
     }
 

@@ -1,7 +1,6 @@
 """libpod's segment of locks, on machines whose mutexes differ in size."""
 
 import base64
-import functools
 from typing import Any
 
 import pytest
@@ -75,7 +74,7 @@ STATUS = "Name:\tconmon\nState:\tS (sleeping)\nUid:\t1000\t1000\n"
 
 
 @pytest.mark.parametrize(
-    "look", [podman_processes, podman_locks, podman_held_locks, functools.partial(podman_helpers, mounts=None)]
+    "look", [podman_processes, podman_locks, podman_held_locks, lambda *facts: podman_helpers(*facts, None)]
 )
 def test_a_broken_configuration_leaves_them_unknown(look: Any) -> None:
     with pytest.raises(CouldNotLook, match=r"\(POD006\)$"):
