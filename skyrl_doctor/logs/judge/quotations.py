@@ -71,6 +71,7 @@ _OWN_CODE = re.compile(
 """A traceback through this code is the run's own, also within a quotation."""
 _WITHOUT_END = re.compile(rb"Exception ignored in|--- Logging error ---")
 """Stands above a traceback after which Python goes on: of an exception that it ignores, or of a logger."""
+_FRAME = re.compile(rb'\s*File "')
 _LOGGING = re.compile(rb'File "[^"\n]{0,200}/(?:logging|loguru)/\w{1,40}\.py"')
 """A frame of what failed to write a line. Python shows the error that was being handled above it: that one is the run's."""
 _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
@@ -121,12 +122,15 @@ class Quotations:
 
 def _quoted(above: list[bytes], *, is_trace: bool) -> Voice:
     """The voice of a line by the lines above it, the nearest first. `is_trace`: the line may belong to a traceback."""
-    own, in_trace, of_logger = False, is_trace, False
+    own, in_trace = False, is_trace
+    frames: list[bytes] = []
     for raw in above:
         line = clean(raw)
         if _WITHOUT_END.search(line):
-            return Voice.AGENT if in_trace and (of_logger or b"Exception ignored in" in line) else Voice.RUN
-        of_logger = of_logger or _LOGGING.search(line) is not None
+            handled = frames and not any(map(_LOGGING.search, frames)) and b"Exception ignored in" not in line
+            return Voice.AGENT if in_trace and not handled else Voice.RUN
+        if _FRAME.match(line):
+            frames.append(line)
         in_trace = in_trace and _TRACE.match(line) is not None and _RAISED.match(line) is None
         line = line.strip()
         opens, closes = _last(_OPENS, line), _last(_CLOSES, line)
