@@ -9,6 +9,7 @@ from checks.pod.network_helper_missing import network_helper_missing
 from fakes.podman_store import store
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.helpers import HELPER_DIRS, Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
@@ -33,8 +34,11 @@ def helpers(*missing: str, kernel: str = "6.1.0", **changes: Any) -> PodmanHelpe
     return replace(whole, **changes)
 
 
-def judged(podman: Podman, found: PodmanHelpers, **changes: Any) -> list[Finding]:
-    return list(network_helper_missing(podman, store(**changes), found))
+RUNTIME = Roles(frozenset({Role.RUNTIME}), asked=True)
+
+
+def judged(podman: Podman, found: PodmanHelpers, roles: Roles = RUNTIME, **changes: Any) -> list[Finding]:
+    return list(network_helper_missing(podman, store(**changes), found, roles))
 
 
 def ask(package: str) -> Remedy:
@@ -138,14 +142,22 @@ def test_finds_a_mount_program_that_is_none() -> None:
     assert judged(FOUR, closed) == []
 
 
-@pytest.mark.parametrize(("uid", "severity"), [(0, Severity.ERROR), (1000, Severity.WARNING)])
+@pytest.mark.parametrize(
+    ("uid", "roles", "severity"),
+    [
+        (0, RUNTIME, Severity.ERROR),
+        (0, Roles(frozenset({Role.RUNTIME}), asked=False), Severity.ERROR),  # a job without a GPU
+        (0, Roles(frozenset({Role.LOGIN, Role.RUNTIME}), asked=False), Severity.WARNING),  # Podman happens to be there
+        (1000, RUNTIME, Severity.WARNING),
+    ],
+)
 def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controllers(
-    uid: int, severity: Severity
+    uid: int, roles: Roles, severity: Severity
 ) -> None:
     both = helpers(second_controllers=("hugetlb", "misc"))
-    assert judged(FOUR, both, uid=uid) == []  # /usr/bin/runtime is not crun
+    assert judged(FOUR, both, roles, uid=uid) == []  # /usr/bin/runtime is not crun
     crun = replace(both, found={**both.found, "runtime": "/usr/bin/crun"})
-    assert judged(FOUR, crun, uid=uid) == [
+    assert judged(FOUR, crun, roles, uid=uid) == [
         Finding(
             message="version 2 of the control groups has the controllers hugetlb, misc, and version 1 has others; expected none, because crun then starts no container",
             remedy=Remedy(
@@ -156,7 +168,7 @@ def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controll
             severity=severity,
         )
     ]
-    assert judged(FOUR, replace(crun, second_controllers=()), uid=uid) == []
+    assert judged(FOUR, replace(crun, second_controllers=()), roles, uid=uid) == []
 
 
 def test_an_old_kernel_needs_fuse_overlayfs() -> None:
