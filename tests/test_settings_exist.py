@@ -50,8 +50,10 @@ PRIME_FINE_TUNING = (
 PRIME_BESIDE = (
     "orchestrator.algo",
     "trainer.model.ac.freq",
+    "trainer.model.lora.target_modules",
     "trainer.micro_batch_size",
     "deployment.type",
+    "deployment.num_infer_nodes",
     "slurm.template_path",
     "trainer.tokenizer.chat_template",
     "orchestrator.tokenizer.chat_template",

@@ -32,7 +32,7 @@ _SIGN = re.compile(
     r"|\d%\|"  # a progress bar
     r"|\b(?:epoch|step|iteration|loss|reward|time|lr|learning_rate|grad_norm)['\"]?(?:: | ?= ?| )-?\d"  # a figure of training
     r"|\.py:\d{1,6}: \w*Warning\b"
-    r"|\b(?:GET|POST) /\S"
+    r"|\b(?:GET|POST) /\S|\b[45]\d\d (?:Client|Server) Error\b"
     r"|\b(?:PASSED|FAILED)$"
     r"|\((?:[A-Za-z_]\w*[ :,]{1,2})*(?:pid|ip|rank)[=:]"  # Ray and others before a line of a worker
     r"|^\[?rank:? ?\d"
