@@ -28,7 +28,6 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.helpers import Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
@@ -113,10 +112,8 @@ _PACKAGES = {"pasta": "passt", "runtime": "crun"}
 
 
 @check("POD008", roles=[Role.RUNTIME], fix="operator: programs and devices of the node")
-def network_helper_missing(
-    podman: Podman, store: PodmanStore, helpers: PodmanHelpers, roles: Roles
-) -> Iterator[Finding]:
-    found = [*_always(podman, store, helpers, roles), *_overlay(store, helpers)]
+def network_helper_missing(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
+    found = [*_always(podman, store, helpers), *_overlay(store, helpers)]
     if store.rootless and store.engine.netns not in _NO_NETWORK:
         found += _network(podman, store, helpers)
     yield from found
@@ -124,7 +121,7 @@ def network_helper_missing(
         raise CouldNotLook(f"Podman's version decides which helpers it needs, and {podman.why_unknown}")
 
 
-def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers, roles: Roles) -> Iterator[Finding]:
+def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
     if helpers.found.get("conmon") is None:
         yield _missing("conmon", "because it monitors each container")
     if helpers.found.get("runtime") is None:
@@ -132,14 +129,12 @@ def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers, roles: R
             "runtime", "because it starts the container", shown=store.engine.runtime or "neither crun nor runc"
         )
     elif posixpath.basename(helpers.found["runtime"] or "") == "crun" and helpers.second_controllers:
-        # A user without control groups may do without; where only Podman's presence says so, it may be no runtime node.
-        certain = not store.rootless and (roles.asked or Role.LOGIN not in roles)
-        yield _hybrid(helpers.second_controllers, Severity.ERROR if certain else Severity.WARNING)
+        yield _hybrid(helpers.second_controllers)
     if podman.major is not None and podman.major >= 5 and helpers.found.get("netavark") is None:
         yield _missing("netavark", f"because {podman.label} has no other network backend", helpers.searched)
 
 
-def _hybrid(controllers: tuple[str, ...], severity: Severity) -> Finding:
+def _hybrid(controllers: tuple[str, ...]) -> Finding:
     return Finding(
         message=f"version 2 of the control groups has the controllers {', '.join(controllers)}, and version 1 has others; expected none, because crun then starts no container",
         remedy=Remedy(
@@ -147,7 +142,7 @@ def _hybrid(controllers: tuple[str, ...], severity: Severity) -> Finding:
             summary="let Podman use runc, if it is installed: in containers.conf, under [engine]; otherwise use another node",
             settings={"runtime": "runc"},
         ),
-        severity=severity,
+        severity=Severity.WARNING,  # seen on one kind of node; a container without control groups may still start
     )
 
 

@@ -9,7 +9,6 @@ from checks.pod.network_helper_missing import network_helper_missing
 from fakes.podman_store import store
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
-from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.podman.helpers import HELPER_DIRS, Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
@@ -34,11 +33,8 @@ def helpers(*missing: str, kernel: str = "6.1.0", **changes: Any) -> PodmanHelpe
     return replace(whole, **changes)
 
 
-RUNTIME = Roles(frozenset({Role.RUNTIME}), asked=True)
-
-
-def judged(podman: Podman, found: PodmanHelpers, roles: Roles = RUNTIME, **changes: Any) -> list[Finding]:
-    return list(network_helper_missing(podman, store(**changes), found, roles))
+def judged(podman: Podman, found: PodmanHelpers, **changes: Any) -> list[Finding]:
+    return list(network_helper_missing(podman, store(**changes), found))
 
 
 def ask(package: str) -> Remedy:
@@ -142,22 +138,12 @@ def test_finds_a_mount_program_that_is_none() -> None:
     assert judged(FOUR, closed) == []
 
 
-@pytest.mark.parametrize(
-    ("uid", "roles", "severity"),
-    [
-        (0, RUNTIME, Severity.ERROR),
-        (0, Roles(frozenset({Role.RUNTIME}), asked=False), Severity.ERROR),  # a job without a GPU
-        (0, Roles(frozenset({Role.LOGIN, Role.RUNTIME}), asked=False), Severity.WARNING),  # Podman happens to be there
-        (1000, RUNTIME, Severity.WARNING),
-    ],
-)
-def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controllers(
-    uid: int, roles: Roles, severity: Severity
-) -> None:
+@pytest.mark.parametrize("uid", [0, 1000])
+def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controllers(uid: int) -> None:
     both = helpers(second_controllers=("hugetlb", "misc"))
-    assert judged(FOUR, both, roles, uid=uid) == []  # /usr/bin/runtime is not crun
+    assert judged(FOUR, both, uid=uid) == []  # /usr/bin/runtime is not crun
     crun = replace(both, found={**both.found, "runtime": "/usr/bin/crun"})
-    assert judged(FOUR, crun, roles, uid=uid) == [
+    assert judged(FOUR, crun, uid=uid) == [
         Finding(
             message="version 2 of the control groups has the controllers hugetlb, misc, and version 1 has others; expected none, because crun then starts no container",
             remedy=Remedy(
@@ -165,10 +151,10 @@ def test_crun_starts_nothing_where_both_versions_of_control_groups_have_controll
                 summary="let Podman use runc, if it is installed: in containers.conf, under [engine]; otherwise use another node",
                 settings={"runtime": "runc"},
             ),
-            severity=severity,
+            severity=Severity.WARNING,
         )
     ]
-    assert judged(FOUR, replace(crun, second_controllers=()), roles, uid=uid) == []
+    assert judged(FOUR, replace(crun, second_controllers=()), uid=uid) == []
 
 
 def test_an_old_kernel_needs_fuse_overlayfs() -> None:
