@@ -44,18 +44,18 @@ def memory(
     parts = {Component.WEIGHTS: round(rollout * GIB) - made.awake, Component.VLLM: made.awake}
     phases.append(PhaseBudget(Phase.ROLLOUT, parts))
     job = Job(prompt_length=1024, response_length=1024, rollout=Rollout(sleeps=sleeps))
+    left = None if free is None else round(free * GIB)
     likely = None
     if expected is not None:
         phase = PhaseBudget(Phase.UPDATE, {Component.WEIGHTS: round(expected * GIB)})
-        likely = Budget(Device("H0", round(total * GIB)), (phase,), made)
+        likely = Budget(Device("H0", round(total * GIB)), (phase,), made, free=left)
     return GpuBudget(
         model=MODEL,
         shape_from="here",
         shape=SHAPE,
         job=job,
-        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made, spread=spread),
+        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made, spread=spread, free=left),
         expected=likely,
         lengths="" if likely is None else "prompts 100 to 200 tokens, replies at their limit",
         kept=round(kept * GIB),
-        free=None if free is None else round(free * GIB),
     )

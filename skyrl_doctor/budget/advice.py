@@ -52,7 +52,7 @@ def advice_lines(plan: Plan, memory: GpuBudget) -> Iterator[str]:
 
 
 def _outcome(memory: GpuBudget, advice: Advice) -> str:
-    if memory.fits(memory.likely) or any(memory.fits(change.budget) for change in advice.changes):
+    if memory.likely.fits or any(change.budget.fits for change in advice.changes):
         return ""
     if not advice.together:
         return ", but none of them is enough"
@@ -63,6 +63,6 @@ def _outcome(memory: GpuBudget, advice: Advice) -> str:
 
 
 def _change(plan: Plan, memory: GpuBudget, change: Change) -> Iterator[str]:
-    outcome = ", then it fits" if memory.fits(change.budget) and not memory.fits(memory.budget) else ""
+    outcome = ", then it fits" if change.budget.fits and not memory.budget.fits else ""
     yield f"- {change.summary}: saves {in_gib(change.gain)}{outcome}"
     yield from (f"    {key} = {value}" for key, value in own_settings(plan, dict(change.settings)).items())

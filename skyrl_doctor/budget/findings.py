@@ -28,7 +28,7 @@ def memory_finding(
     """A finding at the line of `key`. The evidence lists changes and their savings; the settings are those of the best."""
     from skyrl_doctor.budget.job import own_settings  # imported late: loads the memory model
 
-    changes = best_changes(memory, plan)
+    changes = best_advice(memory, plan).changes
     settings = own_settings(plan, dict(changes[0].settings)) if changes else {}
     evidence = tuple(f"{change.summary} (saves {in_gib(change.gain)})" for change in changes)
     place: Location | None = plan.place(key)
@@ -56,11 +56,6 @@ def largest_components(phase: "PhaseBudget", count: int = 4) -> str:
     """The largest components of a phase with their sizes, for a message."""
     parts = sorted(phase.components.items(), key=lambda part: -part[1])[:count]
     return ", ".join(f"{component} {in_gib(size)}" for component, size in parts)
-
-
-def best_changes(memory: GpuBudget, plan: Plan) -> "tuple[Change, ...]":
-    """The changes that help most, of those that this program has a setting for."""
-    return best_advice(memory, plan).changes
 
 
 def best_advice(memory: GpuBudget, plan: Plan) -> Advice:

@@ -92,7 +92,6 @@ def estimate(
         time_needs_lengths=starts and packs_unknown and device.name in SPEEDS,
         seconds=None if packs_unknown or not starts else step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,
-        free=free,
     )
 
 

@@ -90,7 +90,6 @@ def _wrapped(line: str, screen: int) -> list[str]:
 def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[str, Any]:
     """The same as JSON types, schema 1."""
     result: dict[str, Any] = memory.budget.as_json()
-    result["device"] |= {"limit_gib": round(gib(memory.limit), 3), "fits": memory.fits(memory.budget)}
     result["model"] = {"name": memory.model, "shape_from": memory.shape_from}
     result["problems"] = list(memory.budget.problems)
     likely = memory.likely
@@ -98,7 +97,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
         "lengths": memory.lengths or None,
         "peak_gib": round(gib(likely.peak.total), 3),
         "phase": str(likely.peak.phase),
-        "fits": memory.fits(likely),
+        "fits": likely.fits,
     }
     result["host"] = None if memory.host is None else {"gib_per_gpu": round(gib(memory.host.total), 3)}
     result["step_seconds"] = None if memory.seconds is None else _seconds(memory.seconds)
@@ -108,7 +107,7 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
             "summary": change.summary,
             "settings": own_settings(plan, dict(change.settings)),
             "gain_gib": round(gib(change.gain), 3),
-            "fits": memory.fits(change.budget),
+            "fits": change.budget.fits,
         }
         for change in advice.changes
     ]

@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         print_note(f"no TARGET, so this run is assumed: {plan.targets[-1]}")
     _write(args, plan, found, solved, gpus)
     _print_problems(plan)
-    return 0 if found.fits(found.likely) else DOES_NOT_FIT
+    return 0 if found.likely.fits else DOES_NOT_FIT
 
 
 def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":

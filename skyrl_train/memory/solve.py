@@ -139,15 +139,12 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device, *, free: int | 
     def at(value: int) -> Budget:
         return budget(shape, knob.change(job, value), device, free=free)
 
-    def fits(value: int) -> bool:
-        return at(value).fits
-
     largest, why = knob.largest(shape, job)
     if key == "gpu_memory_utilization":
-        return _scanned(key, knob, at, fits, _Largest(largest, why))
-    if not fits(1):
+        return _scanned(key, knob, at, largest, why)
+    if not at(1).fits:
         return Solution(key, None, at(1))
-    if fits(largest):
+    if at(largest).fits:
         return Solution(key, knob.displayed(largest), at(largest), why)
     tried = (
         [value for value in range(1, largest + 1) if largest % value == 0] if knob.divides else range(1, largest + 1)
@@ -155,7 +152,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device, *, free: int | 
     fitting, failing = 0, len(tried) - 1
     while failing - fitting > 1:
         middle = (fitting + failing) // 2
-        fitting, failing = (middle, failing) if fits(tried[middle]) else (fitting, middle)
+        fitting, failing = (middle, failing) if at(tried[middle]).fits else (fitting, middle)
     best = tried[fitting]
     return Solution(key, knob.displayed(best), at(best), _open_end(key, shape))
 
@@ -167,12 +164,10 @@ def _open_end(key: str, shape: ModelShape) -> str:
     return ""
 
 
-def _scanned(
-    key: str, knob: _Knob, at: Callable[[int], Budget], fits: Callable[[int], bool], largest: _Largest
-) -> Solution:
+def _scanned(key: str, knob: _Knob, at: Callable[[int], Budget], largest: int, why: str) -> Solution:
     """Tries every value, since a share can be too small for the KV cache or too large for the trainer."""
-    fitting = [value for value in range(1, largest.value + 1) if fits(value)]
+    fitting = [value for value in range(1, largest + 1) if at(value).fits]
     if not fitting:
         return Solution(key, None, at(1))
     best = fitting[-1]
-    return Solution(key, knob.displayed(best), at(best), largest.why if best == largest.value else "")
+    return Solution(key, knob.displayed(best), at(best), why if best == largest else "")

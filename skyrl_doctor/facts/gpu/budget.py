@@ -13,7 +13,7 @@ class GpuBudget:
     """`budget` is the worst case, with every sequence at its limit. `expected` is that with the lengths that `lengths`
     describes, `host` and `seconds` go with it; None if none are known. `replies_known`: replies are not taken at their
     limit. `time_needs_lengths`: the time depends on lengths that are not known. `shape_from` is the source of the model's
-    shape. `kept` bytes stay on the GPU during an update, whatever the batch size. `free` is None if no driver reports it.
+    shape. `kept` bytes stay on the GPU during an update, whatever the batch size.
     """
 
     model: str
@@ -28,22 +28,21 @@ class GpuBudget:
     host: "Host | None" = None
     seconds: "StepTime | None" = None
     kept: int
-    free: int | None = None
+
+    @property
+    def free(self) -> int | None:
+        """The free bytes of the device; None if no driver reports them."""
+        return self.budget.free
 
     @property
     def limit(self) -> int:
         """The bytes that the run can use: the free memory if it is known, else all of the device."""
-        total = self.budget.device.total
-        return total if self.free is None else min(self.free, total)
+        return self.budget.limit
 
     @property
     def likely(self) -> "Budget":
         """The expected figure; the worst case if no lengths are known."""
         return self.budget if self.expected is None else self.expected
-
-    def fits(self, budget: "Budget") -> bool:
-        """Whether this budget, one of this run, fits in the memory that the run can use."""
-        return not budget.problems and budget.peak.total <= self.limit
 
     @property
     def where(self) -> str:
