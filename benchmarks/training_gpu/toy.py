@@ -16,6 +16,7 @@ FIRST, LAST = 4, 4
 """So many steps at either end are compared."""
 LEAST_RISE = 0.1
 CACHE_GIB = 1
+"""Given, since vLLM fails to measure what is free where two engines start on a GPU."""
 
 
 def prepare(
@@ -53,9 +54,7 @@ def prepare(
     )
     own_gpus = f'[slurm]\ngpus_per_node = {gpus}\n[trainer]\nmode = "{mode}"\nrollout_gpus = {gpus - 1}\n'
     text = text.replace("[trainer]\n", own_gpus + (f"seed = {seed}\n" if seed else ""))
-    cache = [
-        f"+{ENGINE}.kv_cache_memory_bytes={CACHE_GIB << 30}"
-    ]  # measuring it fails where two engines start on a GPU
+    cache = [f"+{ENGINE}.kv_cache_memory_bytes={CACHE_GIB << 30}"]
     more = [word for word in cpu.words(gpus) if "free_cache_engine" not in word] if on_cpu else cache
     write_job(job, f"{text}save_every_steps = {save_every}\nverl_overrides = {json.dumps(own + more)}\n")
     return words.ours(str(job))

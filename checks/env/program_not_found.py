@@ -27,12 +27,10 @@ TOOLKIT = "Load the CUDA module (or install the CUDA toolkit) and set `CUDA_HOME
 
 ACTIVATE = "Activate the environment in the job script before this line (`source PATH/bin/activate`, `conda activate NAME`, `module load …`), and look there with `command -v accelerate torchrun python`. Missing there too: install it in that environment. Earlier errors of the same script (a failed `pip install`, `cd` or activation) are mostly the reason."
 LAUNCHER = r"(?P<program>accelerate|deepspeed|torchrun)"
-OTHERS = r"(?:conda|mamba|micromamba|pip3?|uvx?|poetry|pixi|make|cmake|ninja|nvcc|srun|sbatch|mpirun|mpiexec|pdsh|kubectl|helm|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|ffmpeg|java)"
-IN_SHELLS = (
-    OTHERS.removesuffix(")")
-    + r"|horovodrun|colossalai|composer|fabric|lightning|trtllm-\w{3,12}|numactl|nsys|ncu|hf|axolotl|tune|sky|torchx|ssh|sshpass|rsync|tmux|screen|git|git-lfs|wget|curl|aria2c|aws|gsutil|gcloud|rclone|ompi_info|orterun|prterun|prun|jsrun|aprun|flux|unzip|jq)"
-)
+NAMES = r"conda|mamba|micromamba|pip3?|uvx?|poetry|pixi|make|cmake|ninja|nvcc|srun|sbatch|mpirun|mpiexec|pdsh|kubectl|helm|huggingface-cli|llamafactory-cli|swift|trl|xtuner|pytest|node|npm|npx|ffmpeg|java"
+ALSO_FILES = r"horovodrun|colossalai|composer|fabric|lightning|trtllm-\w{3,12}|numactl|nsys|ncu|hf|axolotl|tune|sky|torchx|ssh|sshpass|rsync|tmux|screen|git|git-lfs|wget|curl|aria2c|aws|gsutil|gcloud|rclone|ompi_info|orterun|prterun|prun|jsrun|aprun|flux|unzip|jq"
 """Names that are also those of files and directories: only a shell's message tells."""
+OTHERS, IN_SHELLS = rf"(?:{NAMES})", rf"(?:{NAMES}|{ALSO_FILES})"
 SHELL = "a program that the script starts is not installed on this node, or its environment or module is not loaded"
 LOAD = "Look with `command -v PROGRAM` in the job itself: load its module (`module load …`), activate its environment, or install it there. `module` and `conda` are shell functions: begin the script with `#!/bin/bash -l`, or source their set-up file first."
 

@@ -28,7 +28,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
         yield unknown("slurm.conf", f"{answer}; {rest}")
     scripts = files.find_scripts(machine, config)
     filtered = list(files.check_filter(machine, config))
-    missing = any(reach.missing_programs(machine, config, hook) for hook in slurm_config.HOOKS)
+    missing = reach.missing_programs(machine, config)
     if (
         not scripts
         and not missing
@@ -36,7 +36,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
     ):
         yield failed("slurm.conf", "it names none of the scripts of contrib/slurm", "see docs/slurm-site.md, Install")
         return
-    results = list(reach.check_scripts(machine, config, scripts))
+    results = list(reach.check_scripts(machine, scripts, missing))
     yield from results
     yield from in_slurm_conf.check_flags(config, scripts)
     yield from in_slurm_conf.check_interval(config, scripts)

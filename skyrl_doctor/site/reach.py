@@ -22,12 +22,12 @@ class Blocked:
     cure: str = ""
 
 
-def check_scripts(machine: Machine, config: SlurmConfig, scripts: dict[str, str]) -> Iterator[Result]:
-    """The scripts by hook, and the files beside them that they read."""
+def check_scripts(machine: Machine, scripts: dict[str, str], missing: dict[str, list[str]]) -> Iterator[Result]:
+    """The scripts by hook, and the files beside them that they read. `missing` are the programs that do not exist."""
     for hook, name in HOOKS.items():
-        missing = [path for path in missing_programs(machine, config, hook) if path != scripts.get(hook)]
-        yield from (_absent(hook, path, name) for path in missing)
-        if hook not in scripts and missing:
+        absent = [path for path in missing.get(hook, []) if path != scripts.get(hook)]
+        yield from (_absent(hook, path, name) for path in absent)
+        if hook not in scripts and absent:
             continue
         if hook not in scripts:
             yield skipped(hook, f"slurm.conf does not name our {name}")
@@ -47,8 +47,13 @@ def check_scripts(machine: Machine, config: SlurmConfig, scripts: dict[str, str]
         )
 
 
-def missing_programs(machine: Machine, config: SlurmConfig, hook: str) -> list[str]:
-    """The programs that slurm.conf names for a hook and that do not exist here. A pattern may match none."""
+def missing_programs(machine: Machine, config: SlurmConfig) -> dict[str, list[str]]:
+    """The programs that slurm.conf names and that do not exist here, by hook. A pattern may match none."""
+    found = {hook: _missing_of(machine, config, hook) for hook in HOOKS}
+    return {hook: paths for hook, paths in found.items() if paths}
+
+
+def _missing_of(machine: Machine, config: SlurmConfig, hook: str) -> list[str]:
     named = (
         path for path in config.paths(hook) if path.startswith("/") and not any(letter in path for letter in "*?[")
     )

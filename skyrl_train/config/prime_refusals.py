@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from skyrl_train.config.dialect import PRIME_NODE_GPUS
-from skyrl_train.config.refusals import Own, Refusal, Rule
+from skyrl_train.config.refusals import Own, Refusal, Rule, whole
 from skyrl_train.config.skyrl_refusals import USUAL_ROLLOUTS
 
 LONE_IS_ZERO = ("grpo", "max_rl")
@@ -18,7 +18,7 @@ RUNTIMES = ("subprocess", "docker", "podman", "apptainer", "prime", "modal", "e2
 
 def _prime_tensor(own: Own) -> Iterator[Refusal]:
     key = "inference.vllm.tensor_parallel_size"
-    size, gpus = _whole(own(key)), _whole(own("deployment.num_infer_gpus"))
+    size, gpus = whole(own(key)), whole(own("deployment.num_infer_gpus"))
     if size and gpus and gpus % size and own("deployment.type") in (None, "single_node"):
         yield Refusal(
             key=key, message=f"{key} is {size}, which does not divide the {gpus} GPUs of deployment.num_infer_gpus"
@@ -30,7 +30,7 @@ def _prime_gpus(own: Own) -> Iterator[Refusal]:
     user knows the node, so no number is written there."""
     key, written = "deployment.gpus_per_node", own("deployment.gpus_per_node")
     infer_key = "deployment.num_infer_gpus"
-    train, infer = (_whole(own(name)) for name in ("deployment.num_train_gpus", infer_key))
+    train, infer = (whole(own(name)) for name in ("deployment.num_train_gpus", infer_key))
     if train is None or infer is None or written is not None or own("deployment.type") not in (None, "single_node"):
         return
     if train + infer > PRIME_NODE_GPUS:
@@ -47,12 +47,8 @@ def _prime_lone(own: Own, *, agents: Callable[[int], bool]) -> Iterator[Refusal]
 
     A rollout of several agents that learn has several rewards. An environment may have agents that its table does not name.
     """
-    sources, shared = own("orchestrator.train.source"), "orchestrator.group_size"
-    for number, source in enumerate(sources if isinstance(sources, list) else ()):
-        if not isinstance(source, dict):
-            continue
-        table = f"orchestrator.train.source[{number}]"
-        key = f"{table}.group_size" if "group_size" in source else shared
+    for table, source in _sources(own):
+        key = f"{table}.group_size" if "group_size" in source else "orchestrator.group_size"
         algorithm = _type(source.get("algo")) or _type(own("orchestrator.algo")) or "grpo"
         if own(key) == 1 and algorithm in LONE_IS_ZERO and agents(_agents(source.get("env"))):
             size = _group_size(own("orchestrator.batch_size"))
@@ -76,7 +72,7 @@ def _agents(environment: object) -> int:
 
 def _group_size(batch: object) -> int:
     """The usual number of rollouts of a prompt, or a smaller one that divides the batch of rollouts."""
-    divides = [size for size in (8, 4, 2) if (_whole(batch) or 0) % size == 0]
+    divides = [size for size in (8, 4, 2) if (whole(batch) or 0) % size == 0]
     return divides[0] if divides else USUAL_ROLLOUTS
 
 
@@ -131,7 +127,7 @@ def _prime_old_offline(own: Own) -> Iterator[Refusal]:
 
 def _prime_no_inference(own: Own) -> Iterator[Refusal]:
     key = "deployment.num_infer_nodes"
-    if own("deployment.type") == "multi_node" and _whole(own(key)) == 0 and own("inference") is not None:
+    if own("deployment.type") == "multi_node" and whole(own(key)) == 0 and own("inference") is not None:
         yield Refusal(
             key=key,
             message=f"{key} is 0, but there is an [inference] table, for which prime-rl expects at least 1 node",
@@ -141,13 +137,13 @@ def _prime_no_inference(own: Own) -> Iterator[Refusal]:
 
 def _prime_runtime(own: Own, *, misspelt: bool) -> Iterator[Refusal]:
     """The classes of an environment are in another package, which may have more runtimes, but none with a name so similar."""
-    for number, source in enumerate(_tables(own("orchestrator.train.source"))):
+    for table, source in _sources(own):
         environment = source.get("env")
         for name, agent in environment.items() if isinstance(environment, dict) else ():
             runtime = agent.get("runtime") if isinstance(agent, dict) else None
             word = _type(runtime)
             if isinstance(word, str) and word not in RUNTIMES and _is_misspelt(word) is misspelt:
-                key = f"orchestrator.train.source[{number}].env.{name}.runtime.type"
+                key = f"{table}.env.{name}.runtime.type"
                 yield Refusal(
                     key=key,
                     message=f"{key} = {word!r}: verifiers 0.4 has no such runtime; expected {', '.join(RUNTIMES)}",
@@ -161,36 +157,34 @@ def _is_misspelt(word: str) -> bool:
     return bool(difflib.get_close_matches(word, RUNTIMES, n=1, cutoff=0.85))
 
 
-def _tables(found: object) -> list[dict[str, object]]:
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list | tuple) else []
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:
-    return Rule(reads, judge)
+def _sources(own: Own) -> Iterator[tuple[str, dict[str, object]]]:
+    """The place and the table of each source of tasks."""
+    found = own("orchestrator.train.source")
+    for number, source in enumerate(found if isinstance(found, list | tuple) else ()):
+        if isinstance(source, dict):
+            yield f"orchestrator.train.source[{number}]", source
 
 
 _LONE_READS = ("orchestrator.train.source", "orchestrator.group_size", "orchestrator.algo")
 PRIME_RULES = (
-    _rule(_prime_tensor, "deployment.type"),
-    _rule(
+    Rule(("deployment.type",), _prime_tensor),
+    Rule(
+        (
+            "deployment.type",
+            "deployment.gpus_per_node",
+            "deployment.num_train_gpus",
+            "deployment.num_infer_gpus",
+        ),
         _prime_gpus,
-        "deployment.type",
-        "deployment.gpus_per_node",
-        "deployment.num_train_gpus",
-        "deployment.num_infer_gpus",
     ),
     Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 1)),
     Rule(_LONE_READS, partial(_prime_lone, agents=lambda named: named == 0), is_certain=False),
     Rule(("deployment.type", "slurm"), _prime_nodes, is_certain=False),
-    _rule(_prime_resume),
-    _rule(_prime_cache),
-    _rule(_prime_offline),
+    Rule((), _prime_resume),
+    Rule((), _prime_cache),
+    Rule((), _prime_offline),
     Rule(("wandb.shared",), _prime_old_offline, is_certain=False),
-    _rule(_prime_no_inference, "deployment.type"),
-    _rule(partial(_prime_runtime, misspelt=True)),
+    Rule(("deployment.type",), _prime_no_inference),
+    Rule((), partial(_prime_runtime, misspelt=True)),
     Rule((), partial(_prime_runtime, misspelt=False), is_certain=False),
 )

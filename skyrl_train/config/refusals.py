@@ -11,6 +11,11 @@ Own = Callable[[str], Any]
 """The value of one of the framework's keys; None if it is not set or not known."""
 
 
+def whole(value: object) -> int | None:
+    """The value, if it is a whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 @record(kw_only=True)
 class Refusal:
     """What a framework refuses, at which key, and the settings to change, to remove or to rename.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import prod
 
-from skyrl_train.config.refusals import Own, Refusal, Rule
+from skyrl_train.config.refusals import Own, Refusal, Rule, whole
 
 ALGORITHM, POLICY, PLACEMENT = "trainer.algorithm", "trainer.policy", "trainer.placement"
 MEGATRON = f"{POLICY}.megatron_config"
@@ -114,12 +114,12 @@ def _listed(words: tuple[str, ...]) -> str:
 
 def _megatron_ranks(own: Own) -> Iterator[Refusal]:
     """Tensor, pipeline and context parallel ranks divide the GPUs of the policy."""
-    gpus = _whole(own(f"{PLACEMENT}.policy_num_gpus_per_node"))
+    gpus = whole(own(f"{PLACEMENT}.policy_num_gpus_per_node"))
     if own("trainer.strategy") != "megatron" or gpus is None or gpus < 1:
         return
     names = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
-    sizes = {name: _whole(own(f"{MEGATRON}.{name}")) or 1 for name in names}
-    one, given = prod(sizes.values()), gpus * (_whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1)
+    sizes = {name: whole(own(f"{MEGATRON}.{name}")) or 1 for name in names}
+    one, given = prod(sizes.values()), gpus * (whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1)
     if one > 0 and given % one:
         largest = max(sizes, key=lambda name: sizes[name])
         yield Refusal(
@@ -136,14 +136,14 @@ def _kept(own: Own) -> Iterator[Refusal]:
 
 def _log_probs(own: Own) -> Iterator[Refusal]:
     key = "generator.sampling_params.logprobs"
-    value = _whole(own(key))
+    value = whole(own(key))
     if value is not None and value > 1:
         yield Refusal(key=key, message=f"{key} is {value}; expected 0 or 1", settings={key: "1"})
 
 
 def _prompt(own: Own) -> Iterator[Refusal]:
     key, other = "generator.max_input_length", "trainer.max_prompt_length"
-    longest, prompt, turns = (_whole(own(name)) for name in (key, other, "generator.max_turns"))
+    longest, prompt, turns = (whole(own(name)) for name in (key, other, "generator.max_turns"))
     if longest is None or prompt is None or (turns is None and longest >= prompt):
         return
     if turns == 1 and longest != prompt:
@@ -158,13 +158,13 @@ def _prompt(own: Own) -> Iterator[Refusal]:
 
 def _megatron(own: Own) -> Iterator[Refusal]:
     key = f"{POLICY}.sequence_parallel_size"
-    size, strategy = _whole(own(key)), "trainer.strategy"
+    size, strategy = whole(own(key)), "trainer.strategy"
     if own(strategy) == "megatron" and size is not None and size > 1:
         yield Refusal(key=key, message=f"{key} is {size}, but {strategy} is megatron; expected 1", settings={key: "1"})
 
 
 def _adapter(own: Own) -> Iterator[Refusal]:
-    key, rank = f"{ENGINE}.backend", _whole(own(f"{POLICY}.model.lora.rank"))
+    key, rank = f"{ENGINE}.backend", whole(own(f"{POLICY}.model.lora.rank"))
     value = own(key)
     if rank is not None and rank > 0 and value not in (None, "vllm"):
         yield Refusal(
@@ -180,12 +180,12 @@ def _colocated(own: Own) -> Iterator[Refusal]:
     if own(key) is None:
         key, before = OLD_ENGINES, OLD_ENGINE
     engines, size, gpus = (
-        _whole(own(name)) for name in (key, f"{before}tensor_parallel_size", f"{PLACEMENT}.policy_num_gpus_per_node")
+        whole(own(name)) for name in (key, f"{before}tensor_parallel_size", f"{PLACEMENT}.policy_num_gpus_per_node")
     )
     if engines is None or size is None or gpus is None:
         return
     others = [own(f"{before}{name}_parallel_size") for name in ("pipeline", "data")]
-    more, nodes = [_whole(other) or 1 for other in others], _whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1
+    more, nodes = [whole(other) or 1 for other in others], whole(own(f"{PLACEMENT}.policy_num_nodes")) or 1
     used, given = engines * size * more[0] * more[1], gpus * nodes
     if used != given:
         yield Refusal(
@@ -199,8 +199,8 @@ def _experts(own: Own) -> Iterator[Refusal]:
     """The experts of an engine are on all GPUs of its tensor and data parallel ranks."""
     for before in (f"{ENGINE}.", OLD_ENGINE):
         key = f"{before}expert_parallel_size"
-        experts, tensor = _whole(own(key)), _whole(own(f"{before}tensor_parallel_size"))
-        data = _whole(own(f"{before}data_parallel_size")) or 1
+        experts, tensor = whole(own(key)), whole(own(f"{before}tensor_parallel_size"))
+        data = whole(own(f"{before}data_parallel_size")) or 1
         if experts is not None and experts > 1 and tensor is not None and tensor * data != experts:
             yield Refusal(
                 key=key,
@@ -219,10 +219,6 @@ def _lone_rollout(own: Own) -> Iterator[Refusal]:
             message=f"{key} = 1: with one rollout of a prompt {estimator} has nothing to compare it with, and {ends}; use 2 or more, such as {USUAL_ROLLOUTS}",
             settings={key: str(USUAL_ROLLOUTS)},
         )
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _rule(judge: Callable[[Own], Iterator[Refusal]], *reads: str) -> Rule:

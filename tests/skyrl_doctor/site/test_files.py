@@ -34,7 +34,7 @@ def scripts_of(machine: LocalMachine, config: SlurmConfig) -> dict[str, str]:
 
 
 def checked(machine: LocalMachine, config: SlurmConfig) -> Iterator[Result]:
-    return reach.check_scripts(machine, config, scripts_of(machine, config))
+    return reach.check_scripts(machine, scripts_of(machine, config), reach.missing_programs(machine, config))
 
 
 def found(results: Iterator[Result]) -> dict[str, Result]:
