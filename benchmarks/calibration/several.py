@@ -43,7 +43,9 @@ KINDS: Mapping[str, Mapping[str, Value]] = {
 """What a case of a plan may name, in `with`."""
 FIELDS = {"id", "shape", "gpus", "with", "prompt", "response", "micro", "checkpointing", "mixed", "batch"}
 LARGEST = 8
-LIMIT_S = 240.0
+LIMIT_S = 480.0
+GRACE_S = 45.0
+"""torchrun gives its ranks 30 s after a SIGTERM."""
 PROMPT_SEED, REPLY_SEED = 1, 2
 
 
@@ -165,17 +167,27 @@ def torchrun(plan: Path, out: Path, models: Path, until: float) -> Callable[[Sev
         if time.monotonic() > until:
             print(f"{each.case.id:<44} left out: the time is up", flush=True)
             return 0
-        words = command(each, plan, out, models)
-        started = subprocess.Popen(words, env={**os.environ, **environ}, start_new_session=True)
-        try:
-            return started.wait(LIMIT_S)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:  # the ranks too, which would keep the GPUs
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(started.pid, signal.SIGKILL)
+        return within(LIMIT_S, command(each, plan, out, models), environ)
 
     return execute
+
+
+def within(limit_s: float, words: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """The exit status of a torchrun, or None if it took longer; its ranks are gone then.
+
+    They are in sessions of their own, so only torchrun can end them. Without its SIGTERM they kept the GPUs for the next case.
+    """
+    started = subprocess.Popen(words, env={**os.environ, **environ}, start_new_session=True)
+    try:
+        return started.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        started.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            started.wait(GRACE_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
 
 
 def share_of(case_of_all: Case, rank: int, ranks: int) -> Case:

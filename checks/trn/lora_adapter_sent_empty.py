@@ -3,12 +3,16 @@
 ## What it does
 Finds FSDP1 (verl's default strategy, `fsdp`) together with an adapter that verl does not merge, if the training
 interpreter has peft 0.21 or later, or (as a warning) if its peft version is unknown. Earlier versions pass. Also
-finds `actor_rollout_ref.rollout.layered_summon` with FSDP1, which does not work with any peft.
+finds `actor_rollout_ref.rollout.layered_summon` with FSDP1 and verl 0.9 or later, whatever the version of peft.
 
 ## Why it breaks training
 Since 0.21 peft finds an adapter's tensors by the names of modules. FSDP1 changes those names, so verl sends no
 tensor. vLLM's worker dies with an empty `StopIteration` at the first weight sync, the trainer does not notice, and
 the job holds its GPU until its time limit.
+
+Since 0.9 verl looks for the adapter in each FSDP unit, and finds none under FSDP1. On one GPU its fallback stops the
+run. On several GPUs the fallback copies the whole model to the host of each rank at each weight sync: 60 s for 14B on
+two GPUs.
 
 ## How to fix
 Use FSDP2 (`actor_rollout_ref.actor.strategy=fsdp2`, and the same for `ref` and the critic). Or let verl send whole
@@ -26,10 +30,10 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.interpreter import Interpreter
-from skyrl_doctor.plan.answers import PRIME
+from skyrl_doctor.plan.answers import PRIME, trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
+from skyrl_train.config.adapter import arrives_empty, finds_no_unit
 
 CAUSE = "the trainer sent vLLM a LoRA adapter without tensors"
 
@@ -84,11 +88,18 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
         settings = plan.settings({STRATEGY: "fsdp2"})
         yield config_finding(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)
-    elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
-        message = f"{LAYERED} is on with {plan.name(STRATEGY)} = {strategy!r}, which finds no adapter layer by layer; expected off"
-        yield config_finding(
-            message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="turn it off or use FSDP2"
+        return
+    verl = None if interpreter is None else interpreter.packages.get("verl")
+    if finds_no_unit(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED), verl=verl):
+        alone = trained_gpus(plan) == 1
+        consequence = (
+            "the run stops at its first weight sync" if alone else "each weight sync copies the whole model to the host"
         )
+        which = f"verl {verl}" if verl else "verl 0.9 or later (this run's is not known)"
+        message = f"{LAYERED} is on with {plan.name(STRATEGY)} = {strategy!r}, where {which} finds no adapter and {consequence}; expected 'fsdp2'"
+        severity = Severity.ERROR if alone and verl else Severity.WARNING
+        settings = plan.settings({STRATEGY: "fsdp2"})
+        yield config_finding(message, plan.own[LAYERED].location, settings, summary="use FSDP2", severity=severity)
 
 
 def _on(plan: Plan, key: str) -> bool:

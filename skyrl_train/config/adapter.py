@@ -9,6 +9,9 @@ module names.
 STRUCTURAL = "0.21"
 """The first peft that uses module names; tested with 0.20.0 and 0.21.2."""
 
+BY_UNIT = "0.9"
+"""The first verl that looks for adapters in each FSDP unit; those before it (read: 0.4.1, 0.7.1, 0.8.0) go through the layers."""
+
 
 def arrives_empty(*, strategy: str, lora: bool, merged: bool = False, peft: str | None = None) -> bool:  # FIX(TRN007)
     """Whether vLLM gets an adapter without tensors.
@@ -16,22 +19,25 @@ def arrives_empty(*, strategy: str, lora: bool, merged: bool = False, peft: str 
     `merged`: verl sends full weights (model.lora.merge). An unknown version of peft counts as a new one, since verl's
     requirements install a new one.
     """
-    if not lora or merged or strategy != "fsdp":
-        return False
-    if peft is None:
+    return lora and not merged and strategy == "fsdp" and _since(peft, STRUCTURAL)
+
+
+def finds_no_unit(*, strategy: str, lora: bool, merged: bool, layered: bool, verl: str | None) -> bool:
+    """Whether rollout.layered_summon finds no adapter under FSDP1. An unknown version of verl counts as a new one.
+
+    FSDP1 makes each adapter matrix a unit of its own, whose parameter is called `weight`; verl looks for units with a
+    parameter called `lora_`. Its fallback gathers the whole model on the host. On one GPU torch does not support that
+    (`offload_to_cpu=True and NO_SHARD is not supported`); on several it works, and took 60 s for 14B on two GPUs.
+    """
+    return lora and layered and not merged and strategy == "fsdp" and _since(verl, BY_UNIT)
+
+
+def _since(version: str | None, first: str) -> bool:
+    if version is None:
         return True
     from packaging.version import InvalidVersion, Version  # only this combination needs it
 
     try:
-        return Version(peft) >= Version(STRUCTURAL)
+        return Version(version) >= Version(first)
     except InvalidVersion:
         return True
-
-
-def gathers_by_layers(*, strategy: str, lora: bool, merged: bool, layered: bool) -> bool:
-    """Whether rollout.layered_summon fails under FSDP1.
-
-    FSDP1 wraps each adapter matrix separately, so the loop over layers finds none of them. On one GPU torch does not
-    support the fallback (`offload_to_cpu=True and NO_SHARD is not supported`).
-    """
-    return lora and layered and not merged and strategy == "fsdp"

@@ -175,7 +175,7 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
         settings = ((key_of("critic.param_offload"), "true"), (key_of("critic.optimizer_offload"), "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
         yield "keep the critic on the host while it waits", settings, replace(job, critic=away)
-    sends_adapters = job.lora_rank and job.framework == "verl" and not job.layered_summon
+    sends_adapters = job.lora_rank and job.framework == "verl"
     if sends_adapters and job.strategy == "fsdp" and job.shards > 1:
         key = key_of("actor.strategy")
         yield "use FSDP2, which gathers only the adapters", ((key, "fsdp2"),), replace(job, strategy="fsdp2")

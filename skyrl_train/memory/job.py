@@ -142,7 +142,7 @@ class Job:
     temperature: float = 1.0
     lora_rank: int = 0
     lora_targets: tuple[str, ...] = LINEARS
-    layered_summon: bool = False  # FSDP1 gathers the model unit by unit to send the adapters, not all of it
+    layered_summon: bool = False  # to send the adapters, FSDP1 gathers the model on the host and not on the GPU
     reference: bool = False  # KL in the loss or in the reward
     critic: Critic | None = None
     rollout: Rollout | None = Rollout()

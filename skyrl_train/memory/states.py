@@ -156,24 +156,26 @@ class Model(NamedTuple):
 
     @property
     def gathered_for_adapters(self) -> float:
-        """What FSDP1 on several ranks gathers in full precision to send the adapters: the model, or one unit of it.
+        """What FSDP1 on several ranks gathers in full precision to send the adapters: the model, or one unit at a time.
 
-        fsdp_utils.py collect_lora_params: summon_full_params of the root, or of each unit with `layered_summon`. FSDP2
-        gathers the adapters alone.
+        fsdp_utils.py collect_lora_params: summon_full_params of the root. With `layered_summon` the loop over the units
+        finds none (each adapter matrix is a unit of its own), and each gathered unit goes to the host at once
+        (`offload_to_cpu`). FSDP2 gathers the adapters alone.
         """
         if not (self.job.lora_rank and self.job.strategy == "fsdp" and self.job.shards > 1):
             return 0
-        whole = in_model(self.shape) + self.adapter_parameters
-        return (in_layer(self.shape) if self.job.layered_summon else whole) * self.master
+        if self.job.layered_summon:
+            return max(in_root(self.shape), in_layer(self.shape)) * self.master
+        return (in_model(self.shape) + self.adapter_parameters) * self.master
 
     @property
     def cut_for_adapters(self) -> float:
-        """This rank's share of the layers, which the state dict of the gathered model clones.
+        """This rank's share of the layers, which the state dict of the gathered model clones on the GPU.
 
         peft's get_peft_model_state_dict asks the wrapped module, so each layer's hook runs and the root's does not
-        (torch _state_dict_utils.py _sharded_post_state_dict_hook). `layered_summon` makes no state dict of the model.
+        (torch _state_dict_utils.py _sharded_post_state_dict_hook).
         """
-        if not self.gathered_for_adapters or self.job.layered_summon:
+        if not self.gathered_for_adapters:
             return 0
         return (in_layers(self.shape) + self.adapter_parameters) * self.master / self.job.shards
 

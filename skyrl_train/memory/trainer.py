@@ -200,12 +200,16 @@ def _weight_sync(tape: Tape, model: Model) -> None:
     else:
         _present(tape, model, adam=not model.optimizer_offload)
     gathered = tape.held(Component.GATHERED, model.gathered_for_adapters)
-    with (
-        tape.held(Component.SUMMONED, model.summoned),
-        gathered,
-        tape.held(Component.STATE_DICT, model.cut_for_adapters),
-    ):
-        pass
+    cut = tape.held(Component.STATE_DICT, model.cut_for_adapters)
+    with tape.held(Component.SUMMONED, model.summoned):
+        if model.job.layered_summon:  # the gathered units are on the host before anything is cut
+            with gathered:
+                pass
+            with cut:
+                pass
+        else:
+            with gathered, cut:
+                pass
     tape.take(Component.STATE_DICT, 0 if model.job.lora_rank else model.cloned)
     rollout = model.job.rollout if model.job.framework == "verl" else None
     tape.take(Component.BUCKET, rollout.bucket_mib * MIB if rollout is not None else 0)

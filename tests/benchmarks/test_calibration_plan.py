@@ -1,5 +1,7 @@
 """The plan of runs on several GPUs: every case is one that the memory model describes."""
 
+import os
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.evaluate import micro_batches
 from benchmarks.calibration.kinds import KINDS, Row, table
-from benchmarks.calibration.several import Devices, Several, command, merged, read_plan, run, share_of, visible
+from benchmarks.calibration.several import Devices, Several, command, merged, read_plan, run, share_of, visible, within
 from benchmarks.calibration.shapes import SHAPES
 from skyrl_train.memory import GIB, budget, device_named, job_from_verl, shape_from_config
 
@@ -125,6 +127,27 @@ def test_a_line_has_the_largest_peak_of_all_ranks() -> None:
     found = merged(lines, case, 2)
     assert (found["gpus"], found["outcome"]) == (2, "oom")
     assert found["phases"]["update_2"]["peak"]["allocated_gib"] == 2.0
+
+
+RUNNER = """
+import signal, subprocess, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+rank = subprocess.Popen(["sleep", "600"], start_new_session=True)
+try:
+    open(sys.argv[1], "w").write(str(rank.pid))
+    rank.wait()
+finally:
+    rank.kill()
+    rank.wait()
+"""
+
+
+def test_a_case_that_takes_too_long_leaves_no_rank(tmp_path: Path) -> None:
+    """As torchrun does: the ranks have sessions of their own, and end with its SIGTERM."""
+    told = tmp_path / "rank"
+    assert within(5, [sys.executable, "-c", RUNNER, str(told)], {}) is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 def test_a_case_is_one_torchrun() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from checks.trn.lora_adapter_sent_empty import lora_adapter_sent_empty
 from plans import MIG20, example, plan
-from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.core.model import Finding, Location, Severity, Status
 from skyrl_doctor.facts.interpreter import Interpreter, TrainingPython
 from skyrl_doctor.plan.findings import config_finding
-from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
+from skyrl_train.config.adapter import arrives_empty, finds_no_unit
 from support import judge
 
 A = "actor_rollout_ref"
@@ -39,19 +39,32 @@ def test_by_the_version_of_peft(peft: str | None, empty: bool) -> None:
     assert not arrives_empty(strategy="fsdp", lora=True, merged=True, peft=peft)
 
 
-def test_layer_by_layer_only_under_fsdp1() -> None:
-    assert gathers_by_layers(strategy="fsdp", lora=True, merged=False, layered=True)
-    assert not gathers_by_layers(strategy="fsdp2", lora=True, merged=False, layered=True)
-    assert not gathers_by_layers(strategy="fsdp", lora=True, merged=False, layered=False)
+@pytest.mark.parametrize(
+    ("settings", "nothing"),
+    [
+        ({"strategy": "fsdp", "layered": True, "verl": "0.9.1"}, True),
+        ({"strategy": "fsdp", "layered": True, "verl": "0.9.0"}, True),
+        ({"strategy": "fsdp", "layered": True, "verl": None}, True),
+        ({"strategy": "fsdp", "layered": True, "verl": "0.8.0"}, False),
+        ({"strategy": "fsdp2", "layered": True, "verl": "0.9.1"}, False),
+        ({"strategy": "fsdp", "layered": False, "verl": "0.9.1"}, False),
+    ],
+)
+def test_no_unit_is_found_under_fsdp1_since_verl_0_9(settings: dict[str, object], nothing: bool) -> None:
+    assert finds_no_unit(lora=True, merged=False, **settings) is nothing  # type: ignore[arg-type] # arguments by name
+
+
+def found(words: str, **packages: str) -> list[Finding]:
+    interpreter = dataclasses.replace(PYTHON, packages=packages)
+    return list(lora_adapter_sent_empty(plan(f"{LORA} {words}\n", "run.sh"), interpreter))
 
 
 def told(words: str, peft: str = "0.21.2") -> list[str]:
-    interpreter = dataclasses.replace(PYTHON, packages={"peft": peft})
-    return [one.message for one in lora_adapter_sent_empty(plan(f"{LORA} {words}\n", "run.sh"), interpreter)]
+    return [one.message for one in found(words, peft=peft)]
 
 
 def test_verls_default_and_the_ways_out() -> None:
-    for words, found in (
+    for words, count in (
         ("", 1),
         (f"{A}.actor.strategy=fsdp", 1),
         (f"{A}.actor.strategy=fsdp2", 0),
@@ -59,11 +72,25 @@ def test_verls_default_and_the_ways_out() -> None:
         (f"{A}.rollout.layered_summon=True", 1),
         (f"{A}.actor.strategy=fsdp2 {A}.rollout.layered_summon=True", 0),
     ):
-        assert len(told(words)) == found, words
+        assert len(told(words)) == count, words
     assert told("", "0.20.0") == []
-    assert told(f"{A}.rollout.layered_summon=True", "0.20.0") == [
-        f"{A}.rollout.layered_summon is on with {A}.actor.strategy = 'fsdp', which finds no adapter layer by layer; expected off"
-    ]
+
+
+def test_layered_summon_stops_a_run_on_one_gpu() -> None:
+    (finding,) = found(f"{A}.rollout.layered_summon=True trainer.n_gpus_per_node=1", peft="0.20.0", verl="0.9.1")
+    assert (finding.severity, finding.message) == (
+        Severity.ERROR,
+        f"{A}.rollout.layered_summon is on with {A}.actor.strategy = 'fsdp', where verl 0.9.1 finds no adapter and the run stops at its first weight sync; expected 'fsdp2'",
+    )
+
+
+def test_layered_summon_copies_the_model_on_several_gpus() -> None:
+    (finding,) = found(f"{A}.rollout.layered_summon=True trainer.n_gpus_per_node=8", peft="0.20.0")
+    assert (finding.severity, finding.message) == (
+        Severity.WARNING,
+        f"{A}.rollout.layered_summon is on with {A}.actor.strategy = 'fsdp', where verl 0.9 or later (this run's is not known) finds no adapter and each weight sync copies the whole model to the host; expected 'fsdp2'",
+    )
+    assert found(f"{A}.rollout.layered_summon=True trainer.n_gpus_per_node=8", peft="0.20.0", verl="0.8.0") == []
 
 
 def test_a_peft_that_nobody_saw_is_a_warning() -> None:
