@@ -13,6 +13,8 @@ from skyrl_train.contracts.record import record
 
 A, R, ALGORITHM = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm"
 _CORE = ("verl/trainer/ppo/core_algos.py", "verl/trainer/ppo/ray_trainer.py")
+_ACTORS = (*_CORE, "verl/workers/actor/dp_actor.py", "verl/workers/actor/megatron_actor.py")
+_SCHEDULERS = ("verl/workers/fsdp_workers.py", "verl/workers/engine/fsdp/transformer_impl.py")
 _CONFIG = ("verl/workers/config/actor.py", "verl/trainer/ppo/ray_trainer.py", "verl/trainer/ppo/core_algos.py")
 _ROLLOUT = ("verl/workers/rollout/base.py", "verl/workers/rollout/replica.py", "verl/workers/fsdp_workers.py")
 _ENGINES = (
@@ -118,7 +120,7 @@ CHOICES: Mapping[str, Choice] = {
             "vanilla clip_cov kl_cov gpg@0.5.0 gspo@0.6.0 geo_mean@0.6.0 rollout_correction@0.6.1-0.7.0 sapo@0.7.0"
             " cispo@0.7.0 bypass_mode@0.7.0 dppo_tv@0.7.1 dppo_kl@0.7.1 dro@0.9.0"
         ),
-        files=_CORE,
+        files=_ACTORS,
         open=True,
     ),
     f"{A}.loss_agg_mode": Choice(
@@ -127,7 +129,7 @@ CHOICES: Mapping[str, Choice] = {
     ),
     f"{A}.strategy": Choice(words=_STRATEGIES, files=_ENGINES),
     "critic.strategy": Choice(words=_STRATEGIES, files=_ENGINES, applies=has_critic),
-    f"{A}.kl_loss_type": Choice(words=_KL, files=_CORE, applies=lambda own: own(f"{A}.use_kl_loss") is True),
+    f"{A}.kl_loss_type": Choice(words=_KL, files=_ACTORS, applies=lambda own: own(f"{A}.use_kl_loss") is True),
     f"{ALGORITHM}.kl_penalty": Choice(
         words=_KL, files=_CORE, applies=lambda own: own(f"{ALGORITHM}.use_kl_in_reward") is True
     ),
@@ -136,8 +138,8 @@ CHOICES: Mapping[str, Choice] = {
         files=_CORE,
         applies=lambda own: own(f"{ALGORITHM}.use_kl_in_reward") is True,
     ),
-    f"{A}.optim.lr_scheduler_type": Choice(words=_SCHEDULES, applies=is_fsdp),
-    f"{A}.optim.warmup_style": Choice(words=_SCHEDULES, span=Span("0.4.0"), applies=is_fsdp),
+    f"{A}.optim.lr_scheduler_type": Choice(words=_SCHEDULES, files=_SCHEDULERS, applies=is_fsdp),
+    f"{A}.optim.warmup_style": Choice(words=_SCHEDULES, span=Span("0.4.0"), files=_SCHEDULERS, applies=is_fsdp),
     f"{R}.name": Choice(
         words=_words("vllm sglang hf@-0.6.0 sglang_async@0.4.0-0.5.0 trtllm@0.7.1"), files=_ROLLOUT, open=True
     ),
@@ -151,7 +153,11 @@ CHOICES: Mapping[str, Choice] = {
         applies=lambda own: own("reward.reward_manager.source") in (None, "register"),
     ),
     f"{R}.dtype": Choice(words=_words("auto half float16 bfloat16 float float32"), applies=_is_served),
-    "data.truncation": Choice(words=_words("left right middle@0.4.0 error"), span=Span("", "0.7.0")),
+    "data.truncation": Choice(
+        words=_words("left right middle@0.4.0 error"),
+        span=Span("", "0.7.0"),
+        files=("verl/utils/torch_functional.py", "verl/utils/dataset/rl_dataset.py"),
+    ),
     "trainer.logger": Choice(
         words=_words(
             "console wandb tensorboard mlflow swanlab vemlp_wandb clearml@0.4.0 trackio@0.6.0 file@0.6.0 rl_insight@0.9.0 tracking"

@@ -129,11 +129,20 @@ def test_a_reward_file_adds_words_only_where_it_is_loaded(version: str, word: st
     assert [one.severity for one in found("CFG011", made)] == [severity]
 
 
-def test_a_checkout_has_words_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("word", "file", "source"),
+    [
+        ("algorithm.adv_estimator=mine", "trainer/ppo/core_algos.py", '@register_adv_est("{}")\n'),
+        (f"{A}.policy_loss.loss_mode=mine", "workers/actor/dp_actor.py", 'if loss_mode == "{}":\n    pass\n'),
+        (f"{A}.kl_loss_type=mine {A}.use_kl_loss=True", "workers/actor/megatron_actor.py", "KINDS = ['{}']\n"),
+        (f"{A}.optim.lr_scheduler_type=mine", "workers/engine/fsdp/transformer_impl.py", 'KINDS = ["{}"]\n'),
+    ],
+)
+def test_a_checkout_has_words_of_its_own(tmp_path: Path, word: str, file: str, source: str) -> None:
     root = write_tree(tmp_path / "fork", "0.9.1")
-    script = write(root / "run.sh", "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=mine\n")
-    for source, expected in (('@register_adv_est("mine")\n', []), ('@register_adv_est("other")\n', [Severity.ERROR])):
-        write(root / "verl/trainer/ppo/core_algos.py", source)
+    script = write(root / "run.sh", f"python3 -m verl.trainer.main_ppo {word}\n")
+    for own, expected in (("mine", []), ("other", [Severity.ERROR])):
+        write(root / "verl" / file, source.format(own))
         made = load(LocalMachine(), (str(script),))
         assert [one.severity for one in found("CFG011", made)] == expected
 
