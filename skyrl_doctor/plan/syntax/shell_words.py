@@ -104,13 +104,13 @@ class Expander:
         """The value on the right of an equals sign, which bash does not split."""
         fields = Fields(splits=False)
         self._emit(self._home(text, fields), fields, quoted=False)
-        return joined(piece for value in fields.done() for piece in value)
+        return _in_one(fields.done())
 
     def document(self, text: str) -> Value:
         """The text of a here-document, in which quotes are letters and variables are expanded."""
         fields = Fields(splits=False)
         self._emit(text.replace('\\"', '\\\\"'), fields, quoted=True)
-        return joined(piece for value in fields.done() for piece in value)
+        return _in_one(fields.done())
 
     def _home(self, text: str, fields: Fields) -> str:
         """Adds the home directory for a ~ at the beginning; the text after it."""
@@ -271,6 +271,12 @@ class Expander:
 
     def _assign_number(self, name: str, value: int) -> None:
         self.scope.set_text(name, known(str(value)), 0)
+
+
+def _in_one(fields: list[Value]) -> Value:
+    """What bash makes of several words where it does not split: `B="${A[@]}"` has a blank between the elements."""
+    blank = (Piece(" "),)
+    return joined(piece for at, value in enumerate(fields) for piece in (blank if at else ()) + value)
 
 
 def _or_same(text: str) -> str:
