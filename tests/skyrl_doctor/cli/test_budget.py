@@ -256,7 +256,7 @@ def test_gpus_that_do_not_divide_name_the_key_its_line_and_what_to_do(
 ) -> None:
     expected = (
         f"skyrl-doctor budget: no estimate: actor_rollout_ref.rollout.tensor_model_parallel_size ({script}:3) is 2, which "
-        "does not divide the 1 GPU of the trainer; change it or the number of GPUs\n"
+        "does not divide the 1 GPU of the trainer; pass --gpus with a multiple of it\n"
     )
     assert budget(capsys, script, "--gpu", "H100", "--gpus", "1") == (2, "", expected)
 
