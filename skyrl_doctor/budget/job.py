@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from skyrl_doctor.budget.prime_nodes import count_of as _count
+from skyrl_doctor.budget.prime_nodes import inference_nodes, refuse_divided_experts
 from skyrl_doctor.budget.sft_job import SETTINGS as SFT_SETTINGS
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
@@ -58,6 +60,9 @@ PRIME_TODAY = {"inference.gpu_memory_utilization": "inference.vllm.gpu_memory_ut
 """prime-rl's keys in the memory model that have another name since July 2026 (plan/defaults/prime_rl_renames.json)."""
 NODE_OF_PRIME = 8
 """deployment.gpus_per_node, if a run of several nodes does not set it."""
+OTHER_GPUS, OF_THE_TRAINER = "change it or the number of GPUs", " of the trainer"
+"""How the memory model's refusals end where a size does not divide the GPUs."""
+MULTIPLE = "pass --gpus with a multiple of it"
 _DIVIDE = ("sequence_parallel", "tensor_parallel")
 """Sizes that must divide the number of GPUs, which the user may have given apart from the configuration."""
 
@@ -80,7 +85,14 @@ def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
     except UnsupportedJobError as error:
         raise NotApplicable(_with_own_key(plan, str(error))) from None
     except MemoryModelError as error:
-        raise CouldNotLook(_with_own_key(plan, str(error))) from None
+        raise CouldNotLook(_with_other_gpus(_with_own_key(plan, str(error)), gpus)) from None
+
+
+def _with_other_gpus(refusal: str, gpus: int | None) -> str:
+    """The refusal of a size that does not divide the GPUs, with the option that the user has for it."""
+    if refusal.endswith(OF_THE_TRAINER):
+        return f"{refusal}; {MULTIPLE}"
+    return refusal if gpus is None else refusal.replace(OTHER_GPUS, MULTIPLE)
 
 
 def is_of_training(plan: Plan) -> bool:
@@ -125,15 +137,15 @@ def _is_on_nodes(plan: Plan) -> bool:
 
 def _on_nodes(plan: Plan, name: str) -> int:
     """The GPUs of these nodes of a prime-rl file."""
-    counts = {"deployment.gpus_per_node": NODE_OF_PRIME, f"deployment.{name}": None}
-    product = 1
-    for key, otherwise in counts.items():
-        value = plan.own.get(key)
-        count = otherwise if value is None else value.value
-        if (value is not None and value.unknown) or not isinstance(count, int) or count < 0:
-            raise CouldNotLook(f"{key} is {'not set' if value is None else repr(count)}; pass --gpus N")
-        product *= count
-    return product
+    key = f"deployment.{name}"
+    nodes = _count(plan, key, None)
+    if nodes is None:
+        raise CouldNotLook(f"{key} is not set; pass --gpus N")
+    return nodes * _gpus_of_a_node(plan)
+
+
+def _gpus_of_a_node(plan: Plan) -> int:
+    return _count(plan, "deployment.gpus_per_node", NODE_OF_PRIME) or 0
 
 
 def knob_of(plan: Plan, key: str) -> str:
@@ -187,10 +199,22 @@ def _values(plan: Plan) -> dict[str, object]:
     """All values of the plan by canonical key."""
     missing = [key for key in (PROMPT, RESPONSE) if key not in plan.values]
     if missing:
-        names = " and ".join(map(plan.name, missing))
-        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
-        raise NotApplicable(f"{names} {verb} not set; pass the file that sets {them} too")
+        raise NotApplicable(_without_lengths(plan, [plan.name(key) for key in missing]))
     return {key: _resolved(value) for key, value in plan.values.items()}
+
+
+def _without_lengths(plan: Plan, names: list[str]) -> str:
+    one = len(names) == 1
+    refusal = (
+        f"{' and '.join(names)} {'is' if one else 'are'} not set; pass the file that sets {'it' if one else 'them'} too"
+    )
+    if not all(map(str.isupper, names)):
+        return refusal
+    lines = f"line{'' if one else 's'} {' and '.join(f'{name}=N' for name in names)}"
+    is_yaml = any(target.endswith((".yaml", ".yml")) for target in plan.targets)
+    return (
+        f"{refusal}, or a file with the {lines}" if is_yaml else f"{refusal}, or add the {lines} at the top of a copy"
+    )
 
 
 def _overrides(plan: Plan) -> dict[str, object]:
@@ -233,7 +257,8 @@ def _prime_rollout(plan: Plan, job: Job, tensor: int) -> Rollout | None:
         return job.rollout
     gpus = plan.integer("deployment.inference_gpus")
     if _is_on_nodes(plan):
-        gpus = _on_nodes(plan, "num_infer_nodes")
+        gpus = inference_nodes(plan) * _gpus_of_a_node(plan)
+    refuse_divided_experts(plan)
     if gpus == 0 or not plan.is_of(TODAYS_PRIME):
         return None
     return replace(job.rollout, tensor_parallel=tensor, separate=True, gpus=gpus)

@@ -1,5 +1,6 @@
-"""The lengths of prompts and replies that are known before a run: from the data set, or from the user."""
+"""The lengths of prompts and replies that are known before a run: of the user, of earlier rollouts, or of the data set."""
 
+from skyrl_doctor.budget.past_rollouts import PastLengths
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_train.memory import Job, Lengths, expected_job
@@ -7,11 +8,12 @@ from skyrl_train.memory import Job, Lengths, expected_job
 
 @record
 class KnownLengths:
-    """What is unknown is None: it is taken at its limit."""
+    """What is unknown is None: it is taken at its limit. The sources are empty for figures of the user."""
 
     prompt: Lengths | None
     reply: Lengths | None
-    source: str
+    source: str = ""
+    reply_source: str = ""
 
     def job(self, job: Job) -> Job:
         """The job with these lengths."""
@@ -20,20 +22,27 @@ class KnownLengths:
     @property
     def summary(self) -> str:
         """The lengths, for messages."""
-        return f"prompts {_shown(self.prompt)}{self.source}, replies {_shown(self.reply)}"
+        source = "" if self.source == self.reply_source else self.source
+        return f"prompts {_shown(self.prompt, source)}, replies {_shown(self.reply, self.reply_source)}"
 
 
-def known_lengths(prompt: Lengths | None, reply: Lengths | None, sampled: PromptLengths | None) -> KnownLengths | None:
-    """The user's figures, else a sample of the data; None if nothing is known."""
-    source = ""
-    if prompt is None and sampled is not None:
+def known_lengths(
+    prompt: Lengths | None, reply: Lengths | None, sampled: PromptLengths | None, past: PastLengths | None = None
+) -> KnownLengths | None:
+    """The user's figures, else those of earlier rollouts, else a sample of the data; None if nothing is known."""
+    source = reply_source = ""
+    if prompt is None and past is not None:
+        prompt, source = past.prompt, past.source
+    elif prompt is None and sampled is not None:
         # the sample has no 99th percentile; its longest is the safe side
-        prompt, source = (
-            Lengths(max(1, sampled.p50), max(1, sampled.p50, sampled.longest)),
-            f" ({sampled.count} sampled)",
-        )
-    return None if prompt is None and reply is None else KnownLengths(prompt, reply, source)
+        prompt = Lengths(max(1, sampled.p50), max(1, sampled.p50, sampled.longest))
+        source = f"{sampled.count} sampled"
+    if reply is None and past is not None:
+        reply, reply_source = past.reply, past.source
+    return None if prompt is None and reply is None else KnownLengths(prompt, reply, source, reply_source)
 
 
-def _shown(lengths: Lengths | None) -> str:
-    return "at their limit" if lengths is None else f"{lengths.p50} to {lengths.p99} tokens"
+def _shown(lengths: Lengths | None, source: str) -> str:
+    if lengths is None:
+        return "at their limit"
+    return f"{lengths.p50} to {lengths.p99} tokens{f' ({source})' if source else ''}"

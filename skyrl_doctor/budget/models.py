@@ -14,6 +14,7 @@ from skyrl_doctor.facts.model_files import (
 )
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
+from skyrl_doctor.plan.answers import PRIME
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import MemoryModelError, ModelShape, UnsupportedModelError, shape_from_config
 from skyrl_train.memory.known import EXAMPLES, known_config
@@ -61,9 +62,16 @@ def given_model(machine: Machine, name: str, environ: Mapping[str, str]) -> Mode
     return model_of(files_of(machine, name, environ))
 
 
+PRIME_TRAINED = "trainer.model.name"
+"""The trained model of a prime-rl file, where that of inference has other weights. It comes before the shared model.name."""
+
+
 def planned_model(machine: Machine, plan: Plan, environ: Mapping[str, str]) -> Model:
     """The model that the plan names. Where a variable hides the folder, the last part of the path is enough."""
     value = plan.values.get(MODEL_KEY)
+    trained = plan.own.get(PRIME_TRAINED) if plan.is_of(*PRIME) else None
+    if trained is not None and isinstance(trained.value, str) and not trained.unknown:
+        return given_model(machine, trained.value, environ)
     if value is None or (not value.unknown and value.value in (None, "")):
         raise NotApplicable(f"no configuration names a model; {PASS}")
     if not value.unknown:

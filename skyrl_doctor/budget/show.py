@@ -7,6 +7,7 @@ from typing import Any
 
 from skyrl_doctor.budget.advice import advice_lines, gpus_lines, needed_by, useful_advice
 from skyrl_doctor.budget.bars import SCREEN, draw_bars
+from skyrl_doctor.budget.beside import beside_lines
 from skyrl_doctor.budget.job import own_settings
 from skyrl_doctor.budget.question import PRIME_RL
 from skyrl_doctor.core.record import record
@@ -20,8 +21,6 @@ COLUMN = 6
 """Least width of the column of a phase."""
 SETTING = re.compile(r" +[\w.+]+ = \S+")
 """A line to paste, which stays whole."""
-TURNS = "env.max_steps"
-"""verl-agent's turns of a rollout, of which each has a reply of its own."""
 
 
 @record
@@ -66,7 +65,7 @@ def _lines(
     yield ""
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
-    yield from _beside_the_gpu(plan, memory)
+    yield from beside_lines(plan, memory)
     yield from gpus_lines(plan, memory)
     yield from advice_lines(plan, memory)
     if solved is not None:
@@ -122,10 +121,10 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
     return result
 
 
-def _seconds(seconds: StepTime) -> dict[str, float]:
+def _seconds(seconds: StepTime) -> dict[str, float | bool]:
     parts = {"total": seconds.total, "rollout": seconds.rollout}
-    parts |= {"log_prob": seconds.log_prob, "update": seconds.update}
-    return {name: round(value, 2) for name, value in parts.items()}
+    parts |= {"log_prob": seconds.log_prob, "update": seconds.update, "weight_sync": seconds.weight_sync}
+    return {**{name: round(value, 2) for name, value in parts.items()}, "measured": seconds.measured}
 
 
 def _tables(phases: tuple[PhaseBudget, ...], screen: int) -> Iterator[str]:
@@ -207,50 +206,6 @@ def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
     positions, longest = memory.shape.max_positions, memory.job.longest
     if positions is not None and longest > positions:
         yield f"note:    prompt + response = {longest} tokens, but the model has only {positions} positions (CFG005)"
-
-
-def _beside_the_gpu(plan: Plan, memory: GpuBudget) -> Iterator[str]:
-    """Rough figures: the host's memory and the time of a step."""
-    host, seconds = memory.host, memory.seconds
-    if host is not None:
-        parts = {
-            "states kept there": host.states,
-            "activations": host.activations if host.activations >= host.loading else 0,
-            "weights while they are read": host.loading if host.loading > host.activations else 0,
-            "processes": host.processes,
-        }
-        text = ", ".join(f"{name} {in_gib(size)}" for name, size in parts.items() if size)
-        yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
-    if seconds is not None and seconds.total:
-        yield f"time:    {_step_time(memory, seconds)} ({', '.join(_shares(seconds))})"
-        turns = plan.own.get(TURNS)
-        if turns is not None and not turns.unknown and isinstance(turns.value, int) and turns.value > 1:
-            yield f"note:    this is the time of one turn; a rollout has up to {turns.value} ({TURNS})"
-        if not memory.replies_known and seconds.rollout:
-            yield "note:    a better estimate of the time needs the lengths of replies: --reply-tokens P50,P99"
-    elif memory.time_needs_lengths:
-        yield "time:    needs the lengths of samples: --prompt-tokens P50,P99 and --reply-tokens P50,P99"
-
-
-def _step_time(memory: GpuBudget, seconds: StepTime) -> str:
-    if seconds.rollout == 0:
-        return f"about {_duration(seconds.total)} a step"
-    if memory.replies_known:
-        return f"about {_duration(seconds.total)} a step without the time of tools"
-    reply = memory.job.response_length
-    return f"{_duration(seconds.total)} a step without the time of tools, if each reply has all {reply} tokens"
-
-
-def _shares(seconds: StepTime) -> Iterator[str]:
-    whole = seconds.rollout + seconds.log_prob + seconds.update
-    parts = {"rollouts": seconds.rollout, "log-probs": seconds.log_prob, "update": seconds.update}
-    yield from (f"{name} {share / whole:.0%}" for name, share in parts.items() if share)
-    if seconds.apart:
-        yield "rollouts and training at the same time"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 600 else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def _solution(memory: GpuBudget, solution: Solution) -> str:

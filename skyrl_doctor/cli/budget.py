@@ -14,6 +14,7 @@ from skyrl_train.contracts.screen import columns, print_lines, print_note
 if TYPE_CHECKING:
     from skyrl_doctor.budget.lengths import KnownLengths
     from skyrl_doctor.budget.models import Model
+    from skyrl_doctor.budget.past_rollouts import PastLengths
     from skyrl_doctor.budget.show import Solved
     from skyrl_doctor.facts.gpu.budget import GpuBudget
     from skyrl_doctor.machine.base import Machine
@@ -42,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "targets",
         nargs="*",
         metavar="TARGET",
-        help="configuration, as for preflight; without one, --model NAME is judged with GRPO in verl's defaults",
+        help="configuration, as for preflight, or the directory of a launch; without one, --model NAME is judged with GRPO in verl's defaults",
     )
     device = parser.add_mutually_exclusive_group()
     device.add_argument(
@@ -71,6 +72,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             metavar="P50,P99",
             help=f"median and 99th percentile of the tokens of a {name}, for the expected figure",
         )
+    parser.add_argument(
+        "--job",
+        metavar="DIR",
+        help="take the expected lengths from the rollouts/step_N.jsonl of this job directory (default: that of TARGET)",
+    )
     add_versions(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="list the components of each phase")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
@@ -125,7 +131,7 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     if args.gpus is not None and args.gpus < 1:
         raise UsageError(f"--gpus is {args.gpus}; expected 1 or more")
     _refuse_model_names(machine, args.targets)
-    targets = args.targets or [_assumed(args.model, args.gpus)]
+    targets = [_configuration(target) for target in args.targets] or [_assumed(args.model, args.gpus)]
     plan = call_within(LIMIT_S, lambda: load(machine, targets, verl_version=args.verl_version), "reading the target")
     environ = Environ(machine.environ())
     try:
@@ -138,6 +144,13 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
         raise type(error)(_with_the_jobs(plan, str(error), args.gpus)) from None
     device, free = _device(machine, plan, environ, args)
     return plan, model, memory_job(plan, gpus=args.gpus), device, free
+
+
+def _configuration(target: str) -> str:
+    """The configuration of a launch, if the target is its directory."""
+    from skyrl_doctor.budget.past_rollouts import CONFIG, is_job_directory
+
+    return os.path.join(target, CONFIG) if is_job_directory(target) else target
 
 
 def _with_the_jobs(plan: "Plan", refusal: str, gpus: int | None) -> str:
@@ -212,7 +225,7 @@ def _solve(key: str, model: "Model", job: "Job", device: "Device", free: int | N
 
 
 def _lengths(machine: "Machine", plan: "Plan", args: argparse.Namespace) -> "KnownLengths | None":
-    """The lengths that the user gives, or those of a sample of the data if it is on this machine."""
+    """The lengths that the user gives, those of the job's earlier rollouts, or of a sample of the data on this machine."""
     from skyrl_doctor.budget.lengths import known_lengths
     from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
     from skyrl_doctor.facts.environ import Environ
@@ -224,14 +237,33 @@ def _lengths(machine: "Machine", plan: "Plan", args: argparse.Namespace) -> "Kno
         given = [None if text is None else lengths_from(text) for text in (args.prompt_tokens, args.reply_tokens)]
     except MemoryModelError as error:
         raise UsageError(str(error)) from None
+    past = _past(plan, args.job) if None in given else None
     sampled = None
-    if given[0] is None and "data.train_files" in plan.values:
+    if given[0] is None and past is None and "data.train_files" in plan.values:
         environ = Environ(machine.environ())
         try:
             sampled = prompts(machine, plan, environ, model_files(machine, plan, environ))
         except (CouldNotLook, NotApplicable):
             sampled = None  # the limit is the safe side
-    return known_lengths(given[0], given[1], sampled)
+    return known_lengths(given[0], given[1], sampled, past)
+
+
+def _past(plan: "Plan", job: str | None) -> "PastLengths | None":
+    """The lengths of earlier rollouts. UsageError if the user names a job that has none."""
+    from skyrl_doctor.budget.past_rollouts import job_directory_of, past_lengths
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.core.time_limit import call_within
+
+    named = [job] if job is not None else [job_directory_of(target) for target in plan.targets]
+    directory = next((each for each in named if each is not None), None)
+    if directory is None:
+        return None
+    found = call_within(LIMIT_S, lambda: past_lengths(directory), "reading rollouts")
+    if found is None and job is not None:
+        raise UsageError(
+            f"--job {job}: no rollouts that were trained on; expected a job directory with rollouts/step_N.jsonl"
+        )
+    return found
 
 
 def _other_gpus(plan: "Plan", job: "Job") -> int | None:

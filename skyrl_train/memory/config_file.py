@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from skyrl_train.config.models import longest_context
 from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_object
 from skyrl_train.memory.errors import BadModelError, UnsupportedModelError
-from skyrl_train.memory.shape import Experts, Latent, Linear, ModelShape
+from skyrl_train.memory.shape import Experts, Latent, Linear, ModelShape, Wide
 from skyrl_train.memory.vision import vision_parameters
 
 NAME = "config.json"
@@ -45,6 +45,11 @@ FAMILIES = {
     "gemma": Family("Gemma", qkv_bias=None, output_bias=None, head_dim=256, tied=True),
     "gemma2": Family("Gemma2", qkv_bias=None, output_bias=None, norms=4, head_dim=256, tied=True),
     "gemma3_text": Family("Gemma3", qkv_bias=None, output_bias=None, qk_norm=True, norms=4, head_dim=256, tied=True),
+    "gemma4_text": Family("Gemma4", qk_norm=True, norms=4, head_dim=256, tied=True),
+    "ministral": Family("Ministral"),
+    "ministral3": Family("Ministral3"),
+    "llama4_text": Family("Llama4", qkv_bias=None, output_bias=None, head_dim=128),
+    "mllama_text_model": Family("Mllama"),
     "mixtral": Family("Mixtral"),
     "qwen2_moe": Family("Qwen2Moe", qkv_bias=True),
     "qwen3_moe": Family("Qwen3Moe", qkv_bias=None, output_bias=None, qk_norm=True),
@@ -67,14 +72,23 @@ INNER = {
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
     "gemma3": "gemma3_text",
+    "gemma4": "gemma4_text",
     "mistral3": "mistral",
+    "llama4": "llama4_text",
+    "mllama": "mllama_text_model",
     "glm4v": "glm4",
 }
 """The text model in a vision-language model."""
+GEMMA4_MORE_NORMS = 4  # three norms around the experts, and the router's scale
 LATENT_KEYS = ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+SPARSE = ("glm_moe_dsa", "deepseek_v32")
+"""Kinds in which an indexer chooses the tokens that a query sees."""
+OF_EXPERTS = ("mixtral", "gpt_oss", "qwen3_next", "deepseek_v2", "deepseek_v3", "llama4_text", "gemma4_text")
+WIDTH_OF_EXPERTS = ("mixtral", "gpt_oss", "llama4_text")
+"""Kinds whose experts have the width of the MLP's key."""
 EXPERT_KEYS = ("num_experts", "num_local_experts", "n_routed_experts")
 FULL_ATTENTION_EVERY = 4  # Qwen3NextConfig and Qwen3_5TextConfig: full_attention_interval
-GEMMA_WINDOWS = {"gemma2": 2, "gemma3_text": 6}  # of so many layers, one sees the whole context
+GEMMA_WINDOWS = {"gemma2": 2, "gemma3_text": 6, "gemma4_text": 6}  # of so many layers, one sees the whole context
 # Far beyond any existing model, so that only typing errors and damaged files are refused.
 LIMITS = {
     "hidden_size": 131_072,
@@ -125,7 +139,7 @@ def _shape(whole: Mapping[str, Any]) -> ModelShape:
         mlp_bias=family.mlp_bias and _flag(values, "mlp_bias"),
         qk_norm=_flag(values, "use_qk_norm") if family.qk_norm is None else family.qk_norm,
         max_positions=_positions(values),
-        norms=family.norms,
+        norms=family.norms + GEMMA4_MORE_NORMS * (kind == "gemma4_text" and experts is not None),
         gated_query=family.gated_query,
         sinks=family.sinks,
         experts=experts,
@@ -133,8 +147,22 @@ def _shape(whole: Mapping[str, Any]) -> ModelShape:
         linear=_linear(values, layers) if family.gated_query else None,
         windowed=windowed,
         window=window,
+        wide=_wide(values, layers - windowed) if kind == "gemma4_text" else None,
         vision=vision_parameters(whole, hidden),
     )
+
+
+def _wide(values: Mapping[str, Any], layers: int) -> Wide:
+    """Gemma4TextAttention: the heads of layers without a window."""
+    if _or(values, "hidden_size_per_layer_input", 256):  # 256 is Gemma4TextConfig's default
+        raise UnsupportedModelError(
+            f"model_type 'gemma4_text': embeddings of each layer and shared keys (E2B, E4B) are not supported; {OTHER_MODEL}"
+        )
+    if _or(values, "num_kv_shared_layers", 0):
+        raise UnsupportedModelError(f"model_type 'gemma4_text': num_kv_shared_layers is not supported; {OTHER_MODEL}")
+    shared = _flag(values, "attention_k_eq_v")
+    kv_heads = _count(values, "num_global_key_value_heads" if shared else "num_key_value_heads")
+    return Wide(layers, kv_heads, _or(values, "global_head_dim", 512), shared)
 
 
 def _kind(values: Mapping[str, Any]) -> str:
@@ -148,6 +176,10 @@ def _kind(values: Mapping[str, Any]) -> str:
     if quantised:
         raise UnsupportedModelError(
             f"{label}: quantised weights are not supported (quantization_config); pass --model with the bf16 model"
+        )
+    if kind in SPARSE:
+        raise UnsupportedModelError(
+            f"{label}: sparse attention is not supported, since its kernels decide on the activations; {OTHER_MODEL}"
         )
     if kind not in FAMILIES and kind not in INNER:
         raise UnsupportedModelError(f"{label}: this architecture is not supported; {OTHER_MODEL}")
@@ -231,6 +263,8 @@ def _intermediate(values: Mapping[str, Any], experts: Experts | None) -> int:
     """The width of the MLP. A model of experts alone has none."""
     if experts is not None and not experts.dense_layers:
         return experts.intermediate
+    if values.get("intermediate_size_mlp") is not None:
+        return _count(values, "intermediate_size_mlp")
     return _count(values, "intermediate_size")
 
 
@@ -246,22 +280,29 @@ def _experts(values: Mapping[str, Any], kind: str) -> Experts | None:
     key = next((name for name in EXPERT_KEYS if values.get(name)), None)
     if key is None:
         return None
-    if "moe" not in kind and kind not in ("mixtral", "gpt_oss", "qwen3_next", "deepseek_v2", "deepseek_v3"):
+    if "moe" not in kind and kind not in OF_EXPERTS:
         raise UnsupportedModelError(f"model_type {kind!r} has no experts, but {key} = {values[key]!r}")
-    width = _count(values, "intermediate_size" if kind in ("mixtral", "gpt_oss") else "moe_intermediate_size")
+    width = _count(values, "intermediate_size" if kind in WIDTH_OF_EXPERTS else "moe_intermediate_size")
     shared = _or(values, "shared_expert_intermediate_size", _or(values, "n_shared_experts", 0) * width)
+    if kind in ("llama4_text", "gemma4_text"):  # Llama4TextMoe.shared_expert; Gemma 4 keeps the MLP beside its experts
+        shared = _count(values, "intermediate_size")
     return Experts(
         number=_count(values, key),
-        per_token=_count(values, "num_experts_per_tok"),
+        per_token=_count(values, "top_k_experts" if kind == "gemma4_text" else "num_experts_per_tok"),
         intermediate=width,
         shared=shared,
         shared_gate=bool(shared) and kind.startswith("qwen"),
         biases=kind == "gpt_oss",
+        scales=kind == "gemma4_text",
         dense_layers=_dense_layers(values, kind),
     )
 
 
 def _dense_layers(values: Mapping[str, Any], kind: str) -> int:
+    if kind == "llama4_text":  # Llama4TextConfig: moe_layers, else every interleave_moe_layer_step-th
+        layers, experts = _count(values, "num_hidden_layers"), values.get("moe_layers")
+        every = _or(values, "interleave_moe_layer_step", 1) or 1
+        return layers - (len(experts) if isinstance(experts, list) else layers // every)
     types = values.get("mlp_layer_types")
     if isinstance(types, list):
         return types.count("dense")

@@ -7,7 +7,7 @@ last norm and the head are the root's (verl 0.9.1, utils/fsdp_utils.py get_fsdp_
 from collections.abc import Iterable
 from functools import lru_cache
 
-from skyrl_train.memory.shape import Experts, Latent, ModelShape
+from skyrl_train.memory.shape import Experts, Latent, ModelShape, Wide
 from skyrl_train.memory.shape import Linear as LinearAttention
 
 # peft's target_modules "all-linear": every nn.Linear except the output layer
@@ -35,7 +35,11 @@ def linears(shape: ModelShape) -> dict[str, tuple[int, int]]:
 def in_layer(shape: ModelShape) -> int:
     """Parameters of the largest decoder layer."""
     experts = shape.experts
-    attention = max(_attention(shape), 0 if shape.linear is None else _delta_net(shape, shape.linear))
+    others = (
+        0 if shape.linear is None else _delta_net(shape, shape.linear),
+        0 if shape.wide is None else _wide_attention(shape, shape.wide),
+    )
+    attention = max(_attention(shape), *others)
     return shape.norms * shape.hidden + attention + (_mlp(shape) if experts is None else in_experts(shape))
 
 
@@ -44,6 +48,8 @@ def in_layers(shape: ModelShape) -> int:
     """Parameters of all decoder layers."""
     experts, linear = shape.experts, shape.linear
     total = shape.layers * shape.norms * shape.hidden + shape.full_attention * _attention(shape)
+    if shape.wide is not None:
+        total += shape.wide.layers * (_wide_attention(shape, shape.wide) - _attention(shape))
     if linear is not None:
         total += linear.layers * _delta_net(shape, linear)
     dense = shape.layers if experts is None else experts.dense_layers
@@ -57,6 +63,12 @@ def _attention(shape: ModelShape) -> int:
     weights = shape.hidden * (query + 2 * shape.kv_size + shape.query_size)
     biases = (query + 2 * shape.kv_size) * shape.qkv_bias + shape.hidden * shape.output_bias
     return weights + biases + 2 * shape.head_dim * shape.qk_norm + shape.heads * shape.sinks
+
+
+def _wide_attention(shape: ModelShape, wide: Wide) -> int:
+    """Gemma4TextAttention of a layer without a window: q, o, k and, unless the keys are the values, v; two norms."""
+    maps = 2 * shape.heads + wide.kv_heads * (1 if wide.shared else 2)
+    return shape.hidden * maps * wide.head_dim + 2 * wide.head_dim
 
 
 def _latent_attention(shape: ModelShape, latent: Latent) -> int:
@@ -85,7 +97,7 @@ def in_experts(shape: ModelShape) -> int:
     if experts is None:
         return 0
     routed = 3 * shape.hidden * experts.intermediate + (2 * experts.intermediate + shape.hidden) * experts.biases
-    router = shape.hidden + experts.biases
+    router = shape.hidden + experts.biases + experts.scales
     shared = 3 * shape.hidden * experts.shared + shape.hidden * experts.shared_gate
     return experts.number * (routed + router) + shared
 

@@ -1,4 +1,4 @@
-"""Shapes of public models, from each model's published config.json.
+"""Shapes of public models, from each model's published config.json. Comments name where that of a newer family can be read.
 
 A test holds the numbers of parameters against transformers' own models, and those against the published totals. Keys are
 the sizes as names have them.
@@ -129,6 +129,29 @@ MISTRAL = {
     "Small-24B": {**_UNTIED, "head_dim": 128, "vocab_size": 131_072, "max_position_embeddings": 32_768}
     | _dense(5120, 40, 32, 8, 32768),
 }
+DEVSTRAL = {"small": MISTRAL["Small-24B"]}
+# Ministral3Config's defaults (8B) and Mistral3Config's (the tower, and Devstral Small 2)
+_PIXTRAL = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "patch_size": 14}
+_MINISTRAL = {"head_dim": 128, "vocab_size": 131_072, "max_position_embeddings": 262_144}
+MINISTRAL = {
+    "8B": {**_UNTIED, "head_dim": 128, "vocab_size": 131_072, "max_position_embeddings": 32_768}
+    | _dense(4096, 36, 32, 8, 12288)
+}
+
+
+def _ministral3(text: Config) -> dict[str, Any]:
+    return {
+        "text_config": {**_MINISTRAL, **text, "model_type": "ministral3"},
+        "vision_config": {**_PIXTRAL, "model_type": "pixtral"},
+    }
+
+
+MINISTRAL3 = {
+    "3B": _ministral3(_TIED | _dense(3072, 26, 32, 8, 9216)),
+    "8B": _ministral3(_UNTIED | _dense(4096, 34, 32, 8, 14336)),
+    "14B": _ministral3(_UNTIED | _dense(5120, 40, 32, 8, 16384)),
+}
+DEVSTRAL2 = {"small-2-24b": _ministral3(_UNTIED | _dense(5120, 40, 32, 8, 32768))}
 MIXTRAL = {
     "8x7B": {**_UNTIED, "vocab_size": 32_000, "max_position_embeddings": 32_768}
     | _dense(4096, 32, 32, 8, 14336)
@@ -159,6 +182,33 @@ GEMMA3_VL = {
     "4B": {"text_config": _GEMMA3_VL | _dense(2560, 34, 8, 4, 10240), "vision_config": _SIGLIP},
     "12B": {"text_config": _GEMMA3_VL | _dense(3840, 48, 16, 8, 15360), "vision_config": _SIGLIP},
     "27B": {"text_config": {**_GEMMA3_VL, "head_dim": 128} | _dense(5376, 62, 32, 16, 21504), "vision_config": _SIGLIP},
+}
+# maxtext (AI-Hypercomputer) configs/models/gemma4-31b.yml and gemma4-26b.yml; Gemma4TextConfig
+_GEMMA4 = {
+    **_TIED,
+    "vocab_size": 262_144,
+    "head_dim": 256,
+    "global_head_dim": 512,
+    "sliding_window": 1024,
+    "attention_k_eq_v": True,
+    "hidden_size_per_layer_input": 0,
+    "max_position_embeddings": 262_144,
+}
+_GEMMA4_TOWER = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "head_dim": 72}
+_GEMMA4_TOWER |= {"num_attention_heads": 16, "num_key_value_heads": 16}
+_GEMMA4_EXPERTS = {"enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704}
+GEMMA4_E = {"text_config": {**_GEMMA4, "hidden_size_per_layer_input": 256, **_dense(2560, 42, 8, 2, 10240)}}
+"""E2B and E4B, which are refused with the reason, as the models of `SPARSE` are."""
+SPARSE: Config = {}
+GEMMA4 = {
+    "31B": {
+        "text_config": {**_GEMMA4, "num_global_key_value_heads": 4, **_dense(5376, 60, 32, 16, 21504)},
+        "vision_config": _GEMMA4_TOWER,
+    },
+    "26B-A4B": {
+        "text_config": {**_GEMMA4, "num_global_key_value_heads": 2, **_GEMMA4_EXPERTS, **_dense(2816, 30, 16, 8, 2112)},
+        "vision_config": _GEMMA4_TOWER,
+    },
 }
 PHI3 = {
     "3-mini": {**_UNTIED, "vocab_size": 32_064, "max_position_embeddings": 131_072} | _dense(3072, 32, 32, 32, 8192),
@@ -200,6 +250,12 @@ GLM47_FLASH = {**_UNTIED, "vocab_size": 154_880, "max_position_embeddings": 202_
     **_dense(2048, 47, 20, 20, 10240),
     **_experts("n_routed_experts", 64, 4, 1536, n_shared_experts=1, first_k_dense_replace=1),
 }
+# the config.json in deepseek-ai/DeepSeek-V2-Lite; V2's attention without a compressed query
+DEEPSEEK_V2_LITE = {**_UNTIED, "vocab_size": 102_400, "max_position_embeddings": 163_840, "q_lora_rank": None} | {
+    **_LATENT,
+    **_dense(2048, 27, 16, 16, 10944),
+    **_experts("n_routed_experts", 64, 6, 1408, n_shared_experts=2, first_k_dense_replace=1),
+}
 DEEPSEEK_V3 = {**_UNTIED, "vocab_size": 129_280, "max_position_embeddings": 163_840, "q_lora_rank": 1536} | {
     **_LATENT,
     **_dense(7168, 61, 128, 128, 18432),
@@ -236,6 +292,35 @@ def _vision(text: Config, tower: Config) -> dict[str, Any]:
     return {"text_config": dict(text), "vision_config": dict(tower)}
 
 
+# Llama4TextConfig's defaults (Scout); TensorRT-LLM's test of Llama 4 has Maverick's config.json
+_LLAMA4 = {**_UNTIED, "vocab_size": 202_048, "head_dim": 128, "intermediate_size_mlp": 16_384, "num_experts_per_tok": 1}
+_LLAMA4_TOWER = {"hidden_size": 1408, "intermediate_size": 5632, "num_hidden_layers": 34, "image_size": 336}
+_LLAMA4_TOWER |= {"patch_size": 14, "vision_output_dim": 4096}
+LLAMA4 = {
+    "scout-17b-16e": _vision(
+        {**_LLAMA4, **_dense(5120, 48, 40, 8, 8192), "num_local_experts": 16, "max_position_embeddings": 10_485_760},
+        _LLAMA4_TOWER,
+    ),
+    "maverick-17b-128e": _vision(
+        {**_LLAMA4, **_dense(5120, 48, 40, 8, 8192), "num_local_experts": 128, "max_position_embeddings": 1_048_576}
+        | {"interleave_moe_layer_step": 2},
+        _LLAMA4_TOWER,
+    ),
+}
+# MllamaTextConfig's and MllamaVisionConfig's defaults, with the image size of the Instruct models
+_MLLAMA_TOWER = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_global_layers": 8}
+_MLLAMA_TOWER |= {"patch_size": 14, "max_num_tiles": 4, "vision_output_dim": 7680}
+_CROSS_11B, _CROSS_90B = [*range(3, 40, 5)], [*range(3, 100, 5)]
+LLAMA32_VISION = {
+    "11B": _vision(
+        {**_LLAMA3, **_UNTIED, **_dense(4096, 40, 32, 8, 14336), "cross_attention_layers": _CROSS_11B},
+        {**_MLLAMA_TOWER, "image_size": 560},
+    ),
+    "90B": _vision(
+        {**_LLAMA3, **_UNTIED, **_dense(8192, 100, 64, 8, 28672), "cross_attention_layers": _CROSS_90B},
+        {**_MLLAMA_TOWER, "image_size": 560},
+    ),
+}
 _V25 = {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "patch_size": 14}
 QWEN2_VL = {
     "2B": _vision(QWEN2["1.5B"], {"hidden_size": 1536}),

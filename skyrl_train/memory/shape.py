@@ -13,6 +13,7 @@ class Experts(NamedTuple):
     shared_gate: bool = False
     biases: bool = False
     dense_layers: int = 0  # layers that keep an MLP
+    scales: bool = False  # one learned number for each expert
 
     @property
     def active(self) -> int:
@@ -49,6 +50,15 @@ class Linear(NamedTuple):
         return self.value_heads * self.value_dim
 
 
+class Wide(NamedTuple):
+    """The layers of Gemma 4 that see the whole context: their heads have another size, and keys may serve as values."""
+
+    layers: int
+    kv_heads: int
+    head_dim: int
+    shared: bool
+
+
 class ModelShape(NamedTuple):
     """A decoder: dense or with experts, and the vision tower in front of it."""
 
@@ -74,6 +84,7 @@ class ModelShape(NamedTuple):
     linear: Linear | None = None
     windowed: int = 0  # layers that see only `window` tokens
     window: int | None = None
+    wide: Wide | None = None
     vision: int = 0  # parameters of the vision tower
 
     @property
@@ -100,4 +111,5 @@ class ModelShape(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether runs of this kind of model are among the calibration."""
-        return self.experts is None and self.latent is None and self.linear is None and not self.vision
+        special = (self.experts, self.latent, self.linear, self.wide)
+        return all(part is None for part in special) and not self.vision

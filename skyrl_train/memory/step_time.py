@@ -1,18 +1,18 @@
-"""A first estimate of the seconds of one training step, by phase: a roofline of arithmetic and of memory traffic.
+"""An estimate of the seconds of one training step, by phase.
 
-The shares of a GPU's peak are those of the calibration's runs on an H200 (long packed batches reach a third of it) and of
-prime-rl's published benchmarks (a sixth to a third). Off-loading, the network and the environment of an agent are not in it, so a
-figure may be wrong by a factor of two; the shares of the phases are closer.
+In the measured runs the host, which launches kernels layer by layer and row by row, takes more time than the arithmetic: small
+batches run far below a GPU's peak. So a phase is a sum of kinds of work (step_work.py), each with one measured cost.
+`python -m benchmarks.step_time` fits the costs to the phases of the calibration, and compares every measured step.
 """
 
-import math
 from typing import NamedTuple
 
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Job
 from skyrl_train.memory.lengths import Lengths
-from skyrl_train.memory.parameters import active_in_model, in_embedding
+from skyrl_train.memory.parameters import in_model
 from skyrl_train.memory.shape import ModelShape
+from skyrl_train.memory.step_work import Work, flops, log_prob_work, typical_length, update_work
 from skyrl_train.memory.vllm import Engine, kv_bytes_per_token
 
 TERA = 10**12
@@ -36,11 +36,28 @@ SPEEDS = {
     "RTX-4090": (165, 1.008),
 }
 """TFLOP/s in bfloat16 without sparsity and TB/s, from NVIDIA's data sheets."""
-TRAINING, PREFILL, TRAFFIC = 0.3, 0.4, 0.6
-"""The shares of the peak that training, prefill and decoding reach."""
-PER_MICRO_BATCH_S = 0.1
-PER_TOKEN_S = 0.004
-"""What a micro batch and a step of decoding take at least: kernels, NCCL and Python."""
+COSTS = Work(
+    arithmetic=1.89,  # 53 % of the peak
+    launches=1.65e-3,
+    gathers=3.31e-3,
+    adapters=3.84e-3,
+    rows=48.8e-6,
+    rows_back=77e-6,
+    moved=0.0365,  # 27 GB/s
+)
+"""Seconds. Fitted to the log-probs and updates of the calibration's runs on one, two and four GPUs."""
+PREFILL, DECODE, TRAFFIC = 0.4, 0.3, 0.6
+"""Shares of the peak. Traffic: 7B with 16 sequences on an H200 reads 18 GB in 6.5 ms, which is 0.58. The others are not measured."""
+PER_TOKEN_S = 0.0018
+"""A step of decoding with CUDA graphs, beside what it reads: 1.6 to 2.1 ms with 0.5B on an H200."""
+EAGER_PER_LAYER_S = 0.33e-3
+"""What each layer adds to it without CUDA graphs: 0.41 ms with 0.5B, 0.26 ms with 1.5B."""
+SYNC_S, SHARDED_SYNC_S = 0.3, 1.0
+"""Sending the weights to vLLM: 0.2 to 0.6 s from one GPU, 0.5 to 2.3 s from two and four."""
+MEASURED_ON, MEASURED_GPUS, MEASURED_PARAMETERS = ("H100-80GB", "H200"), 4, 8e9
+"""What the measured steps cover: verl with FSDP, up to 7B, on one node."""
+FACTOR = 2.0
+"""By which a step is off at most in the measured runs (tests/benchmarks/test_step_time.py)."""
 
 
 class StepTime(NamedTuple):
@@ -50,55 +67,52 @@ class StepTime(NamedTuple):
     log_prob: float
     update: float
     apart: bool  # rollouts and training run at the same time, on different GPUs
+    weight_sync: float = 0.0
+    measured: bool = False  # measured steps cover this kind of run
 
     @property
     def total(self) -> float:
         training = self.log_prob + self.update
-        return max(self.rollout, training) if self.apart else self.rollout + training
+        return self.weight_sync + (max(self.rollout, training) if self.apart else self.rollout + training)
 
 
 def step_time(shape: ModelShape, job: Job, engine: Engine | None, device: Device) -> StepTime | None:
     """The seconds of a step; None if the GPU's speed is unknown, nothing is trained, or prime-rl packs unknown lengths."""
-    speeds, packs = SPEEDS.get(device.name), job.framework == "prime-rl"
-    if speeds is None or job.val_only or (packs and job.lengths is None):
+    speeds = SPEEDS.get(device.name)
+    if speeds is None or job.val_only or (job.framework == "prime-rl" and job.lengths is None):
         return None
     peak, traffic = speeds[0] * TERA, speeds[1] * TERA
-    prompts = job.train_batch or job.mini_batch
-    sequences = max(1.0, prompts * job.n / job.n_gpus)
-    typical = job.lengths.p50 if job.lengths is not None else job.longest
-    length = typical if job.remove_padding or packs else job.longest
-    forward = _flops(shape, length) * length * sequences / (peak * TRAINING)
-    passes = (2 if job.lora_rank else 3) + job.gradient_checkpointing
-    packed = job.longest * job.micro_batch if packs else job.max_tokens
-    small = sequences / job.micro_batch if packed is None else math.ceil(sequences * length / packed)
-    extra = job.reference + 2 * (job.critic is not None)
-    logs = 0.0 if job.framework != "verl" else (1 + extra) * (forward + small * PER_MICRO_BATCH_S / 3)
-    models = 1 + (job.critic is not None)
-    update = models * (passes * forward + small * PER_MICRO_BATCH_S)
     rollout = 0.0 if engine is None or job.rollout is None else _rollout(shape, job, engine, peak, traffic)
-    return StepTime(rollout, logs, update, apart=job.rollout is not None and job.rollout.separate)
+    return StepTime(
+        rollout,
+        log_prob_work(shape, job, peak).seconds(COSTS),
+        update_work(shape, job, peak).seconds(COSTS),
+        apart=job.rollout is not None and job.rollout.separate,
+        weight_sync=0.0 if job.rollout is None else SYNC_S if job.shards == 1 else SHARDED_SYNC_S,
+        measured=_measured(shape, job, device),
+    )
 
 
-def _flops(shape: ModelShape, length: float) -> float:
-    """Of a forward pass for one token: two for each parameter, and the attention over half the sequence."""
-    used = active_in_model(shape) - (0 if shape.tied else in_embedding(shape))
-    return 2 * used + 2 * shape.full_attention * shape.query_size * length
+def _measured(shape: ModelShape, job: Job, device: Device) -> bool:
+    small = job.n_gpus <= MEASURED_GPUS and in_model(shape) <= MEASURED_PARAMETERS
+    fsdp = job.framework == "verl" and job.strategy != "megatron" and not job.offload_policy
+    return shape.is_measured and device.name in MEASURED_ON and small and fsdp
 
 
 def _rollout(shape: ModelShape, job: Job, engine: Engine, peak: float, traffic: float) -> float:
     """Decoding in rounds of as many sequences as fit; the last round ends with the longest reply."""
     rollout = job.rollout
     assert rollout is not None
-    gpus = rollout.gpus or job.n_gpus
     size = rollout.tensor_parallel
-    sequences = max(1.0, (job.train_batch or job.mini_batch) * job.n * size / gpus)
+    sequences = max(1.0, (job.train_batch or job.mini_batch) * job.n * size / (rollout.gpus or job.n_gpus))
     reply = job.reply or Lengths(job.response_length, job.response_length)
-    length = job.lengths.p50 if job.lengths is not None else job.longest
+    length = typical_length(job)
     at_once = max(1.0, min(sequences, rollout.max_seqs, engine.kv_tokens / length))
-    held = at_once * length * kv_bytes_per_token(shape, rollout)
+    held = at_once * max(1.0, length - reply.p50 / 2) * kv_bytes_per_token(shape, rollout)
     read = (engine.weights + held) / (traffic * TRAFFIC)
-    compute = _flops(shape, length) * at_once / size / (peak * TRAINING)
+    compute = flops(shape, length) * at_once / size / (peak * DECODE)
     rounds = sequences / at_once
-    decoding = (reply.p99 + max(0.0, rounds - 1) * reply.p50) * (max(read, compute) + PER_TOKEN_S)
+    launch = PER_TOKEN_S + shape.layers * EAGER_PER_LAYER_S * rollout.enforce_eager
+    decoding = (reply.p99 + max(0.0, rounds - 1) * reply.p50) * (max(read, compute) + launch)
     prompts = max(0, length - reply.p50) * sequences
-    return decoding + _flops(shape, length) * prompts / size / (peak * PREFILL)
+    return decoding + flops(shape, length) * prompts / size / (peak * PREFILL)

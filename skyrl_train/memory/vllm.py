@@ -63,12 +63,13 @@ def kv_bytes_per_token(shape: ModelShape, rollout: Rollout) -> int:
     """Of the layers that keep every token; latent attention keeps one compressed vector, on every GPU."""
     if shape.latent is not None:
         return shape.layers * (shape.latent.kv_rank + shape.latent.rotated) * SERVED_BYTES[rollout.kv_dtype]
-    return (shape.full_attention - shape.windowed) * _kv_in_layer(shape, rollout)
+    if shape.wide is not None:
+        return shape.wide.layers * _kv_in_layer(shape.wide.kv_heads, shape.wide.head_dim, rollout)
+    return (shape.full_attention - shape.windowed) * _kv_in_layer(shape.kv_heads, shape.head_dim, rollout)
 
 
-def _kv_in_layer(shape: ModelShape, rollout: Rollout) -> int:
-    kv_heads = max(1, shape.kv_heads // rollout.tensor_parallel)
-    return 2 * kv_heads * shape.head_dim * SERVED_BYTES[rollout.kv_dtype]
+def _kv_in_layer(heads: int, head_dim: int, rollout: Rollout) -> int:
+    return 2 * max(1, heads // rollout.tensor_parallel) * head_dim * SERVED_BYTES[rollout.kv_dtype]
 
 
 def _work(shape: ModelShape, rollout: Rollout) -> int:
@@ -89,7 +90,7 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
     kv = rollout.kv_bytes if rollout.kv_bytes is not None else max(0, left)
     each = kv_bytes_per_token(shape, rollout)
     length = rollout.max_model_len or longest
-    windows = shape.windowed * min(shape.window or 0, length) * _kv_in_layer(shape, rollout)
+    windows = shape.windowed * min(shape.window or 0, length) * _kv_in_layer(shape.kv_heads, shape.head_dim, rollout)
     return Engine(
         requested=requested,
         weights=weights,

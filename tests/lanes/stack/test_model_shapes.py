@@ -37,6 +37,18 @@ NAMES = (
     "Moonlight-16B-A3B",
     "gpt-oss-20b",
     "Seed-OSS-36B",
+    "gemma-4-31b-it",
+    "gemma-4-26b-a4b-it",
+    "Ministral-8B-Instruct-2410",
+    "Ministral-3-3B-Instruct-2512",
+    "Ministral-3-14B-Instruct-2512",
+    "Devstral-Small-2507",
+    "Devstral-Small-2-24B-Instruct-2512",
+    "DeepSeek-V2-Lite",
+    "Llama-4-Scout-17B-16E-Instruct",
+    "Llama-4-Maverick-17B-128E-Instruct",
+    "Llama-3.2-11B-Vision-Instruct",
+    "Llama-3.2-90B-Vision-Instruct",
 )
 
 

@@ -6,8 +6,10 @@ import pytest
 
 from plans import example, plan
 from skyrl_doctor.budget.job import knob_of, memory_job, own_settings
+from skyrl_doctor.budget.models import planned_model
 from skyrl_doctor.cli.app import dispatch
-from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.memory import Lengths, budget, device_named, expected_job, shape_from_config, step_time
 from skyrl_train.memory.known import known_config
 
@@ -45,6 +47,65 @@ def test_a_run_of_several_nodes_without_their_number_has_no_estimate() -> None:
     with pytest.raises(CouldNotLook, match=r"^deployment.num_train_nodes is not set; pass --gpus N$"):
         memory_job(plan(NODES.replace("num_train_nodes = 2\n", "")))
     assert memory_job(plan(NODES.replace("num_train_nodes = 2\n", "")), gpus=4).n_gpus == 4
+
+
+@pytest.mark.parametrize(
+    ("tables", "gpus"),
+    [
+        ("", 8),
+        ("[inference.deployment]\ntype = 'multi_node'", 16),
+        ("[inference.deployment]\ntype = 'multi_node'\nnum_nodes = 4", 32),
+        ("[inference.deployment]\ntype = 'disaggregated'", 16),
+        (
+            "[inference.deployment]\ntype = 'disaggregated'\nprefill_nodes_per_replica = 4\ndecode_nodes_per_replica = 3",
+            56,
+        ),
+        ("[inference.deployment]\ntype = 'disaggregated'\nnum_prefill_replicas = 2\nnum_decode_replicas = 3", 40),
+    ],
+)
+def test_nodes_of_inference_follow_from_its_deployment(tables: str, gpus: int) -> None:
+    """They are those of one replica (prime-rl configs/rl.py auto_setup_infer_nodes), with and without --gpus."""
+    text = NODES.replace("num_infer_nodes = 3\n", "")
+    found = [memory_job(plan(f"{text}{tables}"), gpus=given).rollout for given in (None, 32)]
+    assert [None if rollout is None else rollout.gpus for rollout in found] == [gpus, gpus]
+    twice = memory_job(
+        plan(f"{text}{tables}".replace("num_train_nodes", "num_infer_replicas = 2\nnum_train_nodes"))
+    ).rollout
+    assert twice is not None
+    assert twice.gpus == 2 * gpus
+
+
+def test_a_run_without_inference_has_no_rollouts() -> None:
+    text = NODES.replace("num_infer_nodes = 3\n", "").partition("[inference.vllm]")[0]
+    assert memory_job(plan(text)).rollout is None
+
+
+def test_nodes_that_are_no_number_are_named() -> None:
+    with pytest.raises(CouldNotLook, match=r"^deployment.num_infer_nodes is 'all'; write a whole number there$"):
+        memory_job(plan(NODES.replace("num_infer_nodes = 3", 'num_infer_nodes = "all"')), gpus=8)
+    kind = "[inference.deployment]\ntype = 'cloud'"
+    with pytest.raises(
+        CouldNotLook, match=r"^inference.deployment.type is 'cloud'; set deployment.num_infer_nodes to "
+    ):
+        memory_job(plan(f"{NODES}{kind}".replace("num_infer_nodes = 3\n", "")), gpus=8)
+
+
+def test_experts_that_vllm_divides_are_refused() -> None:
+    said = (
+        "inference.vllm.enable_expert_parallel is true: vLLM's experts on several GPUs are not supported; "
+        "for the trainer alone pass a copy of the file without its [inference] tables"
+    )
+    with pytest.raises(NotApplicable) as caught:
+        memory_job(plan(f"{NODES}enable_expert_parallel = true\n"))
+    assert str(caught.value) == said
+    assert memory_job(plan(f"{NODES}enable_expert_parallel = false\n")).rollout is not None
+
+
+def test_the_trained_model_is_that_of_the_trainer(tmp_path: Path) -> None:
+    """Inference may have quantised weights of the same model."""
+    text = NODES.replace('[model]\nname = "Qwen/Qwen3-8B"\n', "").replace("ep = 8", 'name = "Qwen/Qwen3-4B"')
+    found = planned_model(LocalMachine(), plan(f'{text}model = "Qwen/Qwen3-4B-FP8"\n'), {"HF_HOME": str(tmp_path)})
+    assert (found.name, found.shape.hidden) == ("Qwen/Qwen3-4B", 2560)
 
 
 def test_the_batch_counts_rollouts() -> None:

@@ -152,7 +152,7 @@ def test_the_host_is_that_of_the_expected_lengths() -> None:
     prompt, reply = Lengths(100, 200), Lengths(300, 900)
     usual = host_memory(SHAPE, expected_job(job, prompt, reply))
     assert usual != host_memory(SHAPE, job)
-    assert estimate(MODEL, job, device_named("H100"), None, KnownLengths(prompt, reply, "")).host == usual
+    assert estimate(MODEL, job, device_named("H100"), None, KnownLengths(prompt, reply)).host == usual
 
 
 def test_all_states_of_the_updated_model_are_kept_and_those_at_rest_of_the_other() -> None:
@@ -168,8 +168,8 @@ def test_all_states_of_the_updated_model_are_kept_and_those_at_rest_of_the_other
 
 def test_the_longest_of_a_sample_stands_for_its_99th_percentile() -> None:
     sampled = PromptLengths(file="a.parquet", count=50, rows=900, p50=100, p95=700, longest=1200)
-    assert known_lengths(None, None, sampled) == KnownLengths(Lengths(100, 1200), None, " (50 sampled)")
-    assert known_lengths(Lengths(1, 2), None, sampled) == KnownLengths(Lengths(1, 2), None, "")
+    assert known_lengths(None, None, sampled) == KnownLengths(Lengths(100, 1200), None, "50 sampled")
+    assert known_lengths(Lengths(1, 2), None, sampled) == KnownLengths(Lengths(1, 2), None)
     assert known_lengths(None, None, None) is None
 
 

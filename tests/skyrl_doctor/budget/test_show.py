@@ -69,6 +69,28 @@ def test_times_of_ten_minutes_are_in_minutes() -> None:
     ]
 
 
+def test_a_part_below_half_a_percent_is_not_printed() -> None:
+    times = [StepTime(rollout=2, log_prob=0, update=8, apart=False, weight_sync=sync) for sync in (0.05, 0.06)]
+    lines = [shown(replace(memory(update=12), seconds=time, replies_known=True))[2:4] for time in times]
+    took = "time: about 10 s a step without the time of tools (rollouts 20%, update 80%"
+    found = [" ".join(" ".join(each).split()).partition(" note:")[0] for each in lines]
+    assert found == [f"{took})", f"{took}, weight sync 1%)"]
+
+
+def test_a_time_says_what_was_measured() -> None:
+    time = StepTime(rollout=2, log_prob=1.5, update=4.4, apart=False, weight_sync=0.1, measured=True)
+    found = [
+        replace(memory(update=12), seconds=each, replies_known=True) for each in (time, time._replace(measured=False))
+    ]
+    took = (
+        "time: about 8.0 s a step without the time of tools (rollouts 25%, log-probs 19%, update 55%, weight sync 1%)"
+    )
+    assert [" ".join(" ".join(shown(each)[2:]).split()) for each in found] == [
+        f"{took} note: measured steps took half to twice as long; the share of rollouts was up to 15 points off",
+        f"{took} note: no step of this kind was measured: the time and its parts are a guess",
+    ]
+
+
 def test_the_positions_of_the_model_may_all_be_used() -> None:
     found = memory(update=12)
     exact = replace(found, shape=found.shape._replace(max_positions=2048))

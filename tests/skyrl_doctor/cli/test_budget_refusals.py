@@ -16,12 +16,12 @@ NO_MODEL = f"no configuration names a model; pass --model with a directory, a co
         (
             "task.yaml",
             "agent_cls: a.B\ntask: c.D\ngenerator:\n  num_trajectories: 8\n  max_iterations: 30\n",
-            f"{NO_MODEL}. Also: MAX_PROMPT_LENGTH and MAX_RESPONSE_LENGTH are not set; pass the file that sets them too",
+            f"{NO_MODEL}. Also: MAX_PROMPT_LENGTH and MAX_RESPONSE_LENGTH are not set; pass the file that sets them too, or a file with the lines MAX_PROMPT_LENGTH=N and MAX_RESPONSE_LENGTH=N",
         ),
         (
             "rl.toml",
-            "[deployment]\ntype = 'multi_node'\nnum_train_nodes = 1\n[trainer.model]\nseq_len = 4096\n[orchestrator]\ngroup_size = 8\n",
-            f"{NO_MODEL}. Also: deployment.num_infer_nodes is not set; pass --gpus N",
+            "[deployment]\ntype = 'multi_node'\n[trainer.model]\nseq_len = 4096\n[orchestrator]\ngroup_size = 8\n",
+            f"{NO_MODEL}. Also: deployment.num_train_nodes is not set; pass --gpus N",
         ),
         (
             "infer.toml",
@@ -71,3 +71,41 @@ def test_a_secret_in_a_line_of_the_target_is_not_printed(capsys: pytest.CaptureF
     dispatch(["budget", str(target), "--gpu", "H200"])
     out, err = capsys.readouterr()
     assert ("orchestrator.env = {'name': '" in err, secret in f"{out}{err}") == (True, False)
+
+
+def test_two_lines_are_the_lengths_of_a_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file that the refusal describes."""
+    task, lengths = tmp_path / "task.yaml", tmp_path / "dev.conf"
+    task.write_text("agent_cls: a.B\ntask: c.D\ngenerator:\n  num_trajectories: 8\n  max_iterations: 30\n")
+    lengths.write_text("MAX_PROMPT_LENGTH=1024\nMAX_RESPONSE_LENGTH=1024\n")
+    status = dispatch(["budget", str(task), str(lengths), "--gpu", "H100", "--model", "Qwen/Qwen3-0.6B"])
+    assert (status, "fits:    yes" in capsys.readouterr().out) == (0, True)
+
+
+def test_a_script_of_variables_gets_the_lines_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "dev.conf"
+    script.write_text("MODEL=Qwen/Qwen3-0.6B\nTRAIN_BATCH_SIZE=8\nMAX_PROMPT_LENGTH=1024\nNUM_TRAJECTORIES=8\n")
+    words = ["budget", str(script), "--gpu", "H100"]
+    said = "MAX_RESPONSE_LENGTH is not set; pass the file that sets it too, or add the line MAX_RESPONSE_LENGTH=N at the top of a copy"
+    assert (dispatch(words), capsys.readouterr().err) == (2, f"skyrl-doctor budget: no estimate: {said}\n")
+    script.write_text(f"{script.read_text()}MAX_RESPONSE_LENGTH=1024\n")
+    assert dispatch(words) == 0
+
+
+def test_sizes_of_megatron_that_divide_no_gpus_say_what_to_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    run = "python -m verl.trainer.main_ppo model_engine=megatron actor_rollout_ref.actor.megatron.tensor_model_parallel_size=16"
+    status = dispatch(["budget", run, "--gpu", "H100", "--model", "Qwen/Qwen3-0.6B", "--gpus", "8"])
+    said = "tensor x pipeline x context parallel is 16, which does not divide the 8 GPUs of the trainer"
+    assert (status, capsys.readouterr().err) == (
+        2,
+        f"skyrl-doctor budget: no estimate: {said}; pass --gpus with a multiple of it\n",
+    )
+
+
+def test_gpus_that_a_size_does_not_divide_are_to_be_passed_again(capsys: pytest.CaptureFixture[str]) -> None:
+    run = "python -m verl.trainer.main_ppo actor_rollout_ref.rollout.tensor_model_parallel_size=16"
+    status = dispatch(["budget", run, "--gpu", "H100", "--model", "Qwen/Qwen3-0.6B", "--gpus", "8"])
+    said = "which does not divide the 8 GPUs of the trainer; pass --gpus with a multiple of it"
+    key = "actor_rollout_ref.rollout.tensor_model_parallel_size (command line:1) is 16"
+    assert (status, capsys.readouterr().err) == (2, f"skyrl-doctor budget: no estimate: {key}, {said}\n")
+    assert dispatch(["budget", run, "--gpu", "H100", "--model", "Qwen/Qwen3-0.6B", "--gpus", "16"]) in (0, 1)

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from skyrl_train.memory import ModelShape, UnsupportedModelError, shape_from_config
+from skyrl_train.memory import ModelShape, Rollout, UnsupportedModelError, shape_from_config
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import active_in_model, in_experts, in_layer, in_model
+from skyrl_train.memory.shape import Experts, Wide
+from skyrl_train.memory.vllm import kv_bytes_per_token
 
 
 def config(name: str, **more: object) -> dict[str, Any]:
@@ -84,3 +86,54 @@ def test_the_value_head_of_a_critic_is_one_row() -> None:
     found = shape("Qwen2.5-7B")
     assert in_model(found) - in_model(found, value_head=True) == 152_064 * 3584 - 3584 - 1
     assert in_layer(found) == (in_model(found) - 2 * 152_064 * 3584 - 3584) // 28
+
+
+def gemma4(name: str = "gemma-4-31b", **more: object) -> dict[str, Any]:
+    whole = config(name)
+    return {**whole, "text_config": {**whole["text_config"], **more}}
+
+
+def test_gemma_4s_layers_without_a_window_have_wide_heads() -> None:
+    """10 of 60: 32 heads of 512 over 4 heads of keys, which are the values too."""
+    found = shape_from_config(gemma4())
+    assert (found.windowed, found.window, found.wide) == (50, 1024, Wide(10, 4, 512, shared=True))
+    assert not found.is_measured
+    bytes_a_token = kv_bytes_per_token(found, Rollout())
+    assert bytes_a_token == 10 * 2 * 4 * 512 * 2
+    assert kv_bytes_per_token(found, Rollout(tensor_parallel=2)) == bytes_a_token // 2
+    plain = shape_from_config(gemma4(attention_k_eq_v=False))
+    assert plain.wide == Wide(10, 16, 512, shared=False)
+    assert in_model(plain) - in_model(found) == 10 * 5376 * 512 * (2 * 16 - 4)
+
+
+def test_gemma_4_keeps_its_mlp_beside_the_experts() -> None:
+    found = shape_from_config(gemma4("gemma-4-26b-a4b")).experts
+    assert found == Experts(number=128, per_token=8, intermediate=704, shared=2112, scales=True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "refused"),
+    [
+        ({"hidden_size_per_layer_input": 256}, "embeddings of each layer and shared keys (E2B, E4B) are not supported"),
+        (
+            {"hidden_size_per_layer_input": None},
+            "embeddings of each layer and shared keys (E2B, E4B) are not supported",
+        ),
+        ({"num_kv_shared_layers": 18}, "num_kv_shared_layers is not supported"),
+    ],
+)
+def test_gemma_4s_small_models_are_refused(keys: dict[str, object], refused: str) -> None:
+    with pytest.raises(UnsupportedModelError) as caught:
+        shape_from_config(gemma4(**keys))
+    other = "for a rough figure pass --model with a supported model of the same size"
+    assert str(caught.value) == f"model_type 'gemma4_text': {refused}; {other}"
+
+
+def test_every_second_layer_of_llama_4_may_have_no_experts() -> None:
+    def layers(**more: object) -> int:
+        whole = config("Llama-4-Maverick-17B-128E")
+        experts = shape_from_config({**whole, "text_config": {**whole["text_config"], **more}}).experts
+        assert experts is not None
+        return experts.dense_layers
+
+    assert [layers(), layers(interleave_moe_layer_step=1), layers(moe_layers=[1, 3, 5])] == [24, 0, 45]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_train.memory import shape_from_config
+from skyrl_train.memory import UnsupportedModelError, shape_from_config
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import active_in_model, in_model
 
@@ -53,6 +53,12 @@ PARAMETERS = {
     "google/gemma-2-9b": 9_241_705_984,
     "google/gemma-3-1b-it": 999_885_952,
     "google/gemma-3-4b-it": 4_300_079_472,
+    "mistralai/Ministral-8B-Instruct-2410": 8_019_808_256,
+    "deepseek-ai/DeepSeek-V3.1": 671_026_404_352,
+    "deepseek-ai/DeepSeek-V2-Lite-Chat": 15_706_484_224,
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": 108_641_793_536,
+    "meta-llama/Llama-4-Maverick-17B-128E": 401_583_781_376,
+    "meta-llama/Llama-3.2-11B-Vision-Instruct": 10_670_220_835,
     "microsoft/Phi-3-mini-128k-instruct": 3_821_079_552,
     "microsoft/Phi-4-mini-instruct": 3_836_021_760,
     "microsoft/phi-4": 14_659_507_200,
@@ -68,6 +74,8 @@ PARAMETERS = {
     "ByteDance-Seed/Seed-OSS-36B-Base": 36_151_104_512,
 }
 ACTIVE_BILLIONS = {
+    "google/gemma-4-26b-a4b-it": 3.8,
+    "meta-llama/Llama-4-Scout-17B-16E": 17.2,
     "Qwen/Qwen3-30B-A3B": 3.4,
     "Qwen/Qwen3-235B-A22B": 22.2,
     "mistralai/Mixtral-8x7B-v0.1": 12.9,
@@ -160,9 +168,30 @@ def test_only_a_public_name_tells_the_context(name: str, length: int | None) -> 
         "/qwen3-8b-project/my_model",
         "not-qwen3-8b",
         "Qwen/Qwen3-80B",
-        "google/gemma-4-31b",
+        "google/gemma-4-9b",
+        "mistralai/Devstral-2-123B-Instruct-2512",
+        "meta-llama/Llama-3.2-11B-Vision-8bit",
         "$MODEL",
     ],
 )
 def test_another_name_has_no_shape(name: str) -> None:
     assert known_config(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("zai-org/GLM-5", "model_type 'glm_moe_dsa' (GlmMoeDsaForCausalLM): sparse attention is not supported"),
+        ("zai-org/GLM-5.1", "model_type 'glm_moe_dsa' (GlmMoeDsaForCausalLM): sparse attention is not supported"),
+        ("deepseek-ai/DeepSeek-V3.2", "model_type 'deepseek_v32' (DeepseekV32ForCausalLM): sparse attention is not"),
+        (
+            "google/gemma-4-E4B-it",
+            "model_type 'gemma4_text': embeddings of each layer and shared keys (E2B, E4B) are not",
+        ),
+    ],
+)
+def test_a_known_name_without_a_count_is_refused_with_the_reason(name: str, refused: str) -> None:
+    with pytest.raises(UnsupportedModelError) as caught:
+        shape_from_config(known_config(name) or {})
+    assert str(caught.value).startswith(refused)
+    assert str(caught.value).endswith("; for a rough figure pass --model with a supported model of the same size")
