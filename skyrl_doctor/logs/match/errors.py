@@ -4,6 +4,7 @@ import functools
 import re
 from enum import IntEnum
 
+from skyrl_doctor.logs.match.builders import is_builders
 from skyrl_doctor.logs.match.launcher_errors import LAUNCHER_ERRORS
 from skyrl_doctor.logs.match.program_errors import NOT_A_NUMBER, PROGRAM_ERRORS
 from skyrl_doctor.logs.match.system_errors import DENIED, NO_COMMAND, NO_FILE, SYSTEM_ERRORS
@@ -65,6 +66,7 @@ _SHELL = re.compile(
     rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
     rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
     r"|[\w./~+-]{1,200}: line \d{1,6}: \[{1,2}: |Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
+    r"|fatal: (?:not a git repository\b|No names found, cannot describe anything\b)"
     r"|ERROR: (?:Could not (?:find a version that satisfies|install packages due to|open requirements file)|No matching distribution found for|Failed building wheel for|Invalid requirement: )\b"
 )
 """What a shell, the small programs of a script, conda's activation and pip write, before the script goes on."""
@@ -215,7 +217,8 @@ def weigh(text: str) -> Weight | None:
         return Weight.SHELL
     if header.level is not None and header.end and not head[header.end :].strip():
         return Weight.NOTE
-    return Weight.NOTE if _RESULTING.match(head, header.end) or _BARE_LEVEL.search(head) else Weight.ERROR
+    is_note = _is_resulting(head, header) or _BARE_LEVEL.search(head) is not None
+    return Weight.NOTE if is_note else Weight.ERROR
 
 
 def _weigh_exception(head: str, header: Header) -> Weight:
@@ -223,7 +226,14 @@ def _weigh_exception(head: str, header: Header) -> Weight:
         return Weight.TOLERATED
     if _SHELL.match(head):
         return Weight.SHELL
-    return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.EXCEPTION
+    return Weight.NOTE if _is_resulting(head, header) else Weight.EXCEPTION
+
+
+def _is_resulting(head: str, header: Header) -> bool:
+    """Whether the message only reports that something ended or failed."""
+    return (
+        _RESULTING.match(head, header.end) is not None or is_builders(head.lstrip(), 0) or is_builders(head, header.end)
+    )
 
 
 def _is_low(head: str) -> bool:

@@ -86,7 +86,7 @@ def test_no_error(text: str) -> None:
         ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", Weight.ERROR),
         ("nvidia-container-cli: mount error: file creation failed: /x", Weight.ERROR),
         ("unknown flag: --gpus", Weight.ERROR),
-        ("  × Failed to build `own==1.0`", Weight.ERROR),
+        ("  × Failed to build `own==1.0`", Weight.NOTE),
         ("An error occurred (AccessDenied) when calling the GetObject operation", Weight.ERROR),
         ("run.sh: line 12: syntax error near unexpected token `fi'", Weight.ERROR),
         ("run.sh: line 9: [: too many arguments", Weight.SHELL),
