@@ -166,6 +166,15 @@ SIGNATURES = (
         refines=("CFG030",),
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\b(?:Value|Runtime|Assertion)Error: (?P<why>[^\n]{0,300}\b[Pp]lease (?:increase|decrease|reduce|raise|lower|enable|disable|set) (?:the )?[`'\"]?(?:--)?[a-z][a-z\d]{1,30}(?:[_-][a-z\d]{1,30}){1,6}\b[^\n]{0,200})",
+        sample="ValueError: own_chunk (2496) is larger than own_batched_tokens (2048). Please increase own_batched_tokens.",
+        explain="the program refuses its settings: {why}",
+        remedy="Change the setting that the message names.",
+        versions="vllm, sglang, verl, MindSpeed",
+        unless=r"(?i:\bpip3? install|\binstall\b|upgrade|\bversion|memory|\bGPU memory|not found|token(?:izer)?[_ ]|pad_token|http)",
+        last_resort=True,
+    ),
 )
 
 

@@ -214,6 +214,14 @@ SIGNATURES = (
         last_resort=True,
         passing=True,
     ),
+    Signature(
+        pattern=r"\breturned a non-zero code: 137\b|\bdid not complete successfully: exit code: 137\b(?!: context canceled)|\bwhile running (?:runtime|engine|%post section): exit status 137\b|\bexecutor failed running \[[^\n]{1,600}\]: exit code: 137\b|\bwaiting for process to exit: exit status 137\b|\bexit code: (?:-9|137)\s*$|\bfailed \(signal: 9(?: \(SIGKILL\))?\)",
+        sample="The command '/bin/sh -c pip install own-kernels' returned a non-zero code: 137",
+        explain="a step of the build was killed (137 is SIGKILL) and no line has the reason: mostly the memory of the machine, or of the builder, ran out",
+        remedy="Give the builder more memory (Docker Desktop and `podman machine` have a limit of their own), build fewer images and files at once (`MAX_JOBS=2`), and look with `dmesg -T` for the kernel's line about the killed process.",
+        versions="docker, buildkit, podman, kaniko, pip, uv",
+        last_resort=True,
+    ),
 )
 
 TOPIC = Signature(

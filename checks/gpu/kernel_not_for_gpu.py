@@ -137,4 +137,12 @@ SIGNATURES = (
         remedy="Choose another attention backend for this model (transformers: `attn_implementation=sdpa`; vLLM: `--attention-backend`; Megatron: `--attention-backend unfused`). `head_dim` in the model's config.json is the size.",
         versions="flash-attn, vllm",
     ),
+    Signature(
+        pattern=r"\bPTXASError: PTXAS error\b|\bInternal Triton PTX codegen error\b|\b'sm_\d{2,3}\w?' is not a recognized processor for this target\b|\bexpects arch to be one of \[[^\]\n]{1,400}\], but got \S",
+        sample="triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error",
+        explain="Triton's assembler (ptxas), or a compiler of kernels, refuses the kernel: mostly it is older than this GPU",
+        remedy="The lines below `ptxas stderr` have the reason. A GPU that it does not know: set `TRITON_PTXAS_PATH` to the ptxas of a newer CUDA toolkit (`$CUDA_HOME/bin/ptxas`), or update Triton with torch.",
+        versions="triton, cutlass",
+        last_resort=True,
+    ),
 )

@@ -37,7 +37,7 @@ NCCL_ERROR = r"\bNCCL WARN (?:Error|Cuda failure|Call to |(?!NET/|Failed to open
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
-    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): |^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?-{0,2}\w",
+    r"^ {0,4}(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): |^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?-{0,2}\w",
     r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bCheck failed: |\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$|: line \d+: +\d+ (?:Killed|Aborted)\b",
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^[\w./-]{1,200}: (?:line \d{1,6}: )?[^:\n]{1,200}: (?:Permission denied|unbound variable)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bFailed to connect to GCS within \d{1,6} seconds\b|\bUnhandled exception\b|\bCannot load symbol |\bhas detected the following error: |\bNo solution found when resolving\b",
@@ -49,7 +49,7 @@ ERRORS = (
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
     r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b",
     NCCL_ERROR,
-    r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
+    r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w|^ {0,8}[\w./+-]{1,300}\(\d{1,7}\): (?:catastrophic |fatal )?error(?: #[\w-]{1,20})?: ",
     r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     *PROGRAM_ERRORS,
     *SYSTEM_ERRORS,
