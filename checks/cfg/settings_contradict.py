@@ -54,6 +54,10 @@ CONTRADICTS = (
     r"|\b(?:requires|must be) [`'\w.-]{1,60}(?: to be|=| is) ?[`'\w-]{1,40}|\bmust be (?:set|enabled|disabled|True|False|None)\b[^\n]{0,60}\b(?:when|if|with|to)\b"
 )
 """How a program says that two settings do not go together, or that one needs another."""
+SETTING = r"(?:[`'\"][a-z][a-z\d]*(?:_[a-z\d]+)+(?:=(?:'[^'\n]{1,40}'|[^`'\"\n]{1,40}))?[`'\"]|(?<![\w-])--[a-z][a-z\d]+(?:-[a-z\d]+)*|\b[a-z][a-z\d]*(?:_[a-z\d]+)*(?:\.[a-z][a-z\d]*(?:_[a-z\d]+)*)+=)"
+"""A setting as messages write it: in quotes, as an option, or as a dotted key with a value."""
+NEEDS = r"\brequires? (?:[`'\"]|--|setting\b|that [`'\"])|\bonly supports? [`'\"]|\bcannot be combined with\b|\bmust be (?:set|provided|specified|given) (?:when|if|with|for|to)\b"
+"""Phrases that mean settings only beside the name of one."""
 CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |(?:transformers/trainer|trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer)\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
 
 SIGNATURES = (
@@ -64,6 +68,7 @@ SIGNATURES = (
         remedy="Set `{key:actor.max_tokens_per_gpu}`, and the limits of the log-probs and of the critic, to at least the longest prompt and response together. Sequence parallelism multiplies the limit.",
         keys=("actor.max_tokens_per_gpu",),
         versions="verl",
+        refines=("CFG010",),
     ),
     Signature(
         pattern=r"\] You have set both '(?P<total>[\w.]{1,120})' AND '(?P<per_gpu>[\w.]{1,120})'",
@@ -173,6 +178,15 @@ SIGNATURES = (
         remedy="Change the setting that the message names.",
         versions="vllm, sglang, verl, MindSpeed",
         unless=r"(?i:\bpip3? install|\binstall\b|upgrade|\bversion|memory|\bGPU memory|not found|token(?:izer)?[_ ]|pad_token|http)",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"\b(?:Value|Assertion|NotImplemented|Runtime)Error: (?P<why>(?:[^\n]{{0,160}}{SETTING}[^\n]{{0,160}}(?:{CONTRADICTS}|{NEEDS})|[^\n]{{0,160}}(?:{CONTRADICTS}|{NEEDS})[^\n]{{0,160}}{SETTING})[^\n]{{0,160}})",
+        unless=r"\b(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|past_key_values|pixel_values|labels|tensors?|installed|(?:torch|transformers|vllm|python|CUDA) ?(?:>=|<|==|\d))\b",
+        sample="ValueError: `use_own_kernel` is incompatible with `own_loss_clip`: the kernel has no loss of each token.",
+        explain="the program refuses these settings together, or misses one: {why}",
+        remedy="Change or add one of the settings that the message names.",
+        versions="trl, verl, sglang, vllm",
         last_resort=True,
     ),
 )

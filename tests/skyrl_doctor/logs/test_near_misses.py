@@ -15,6 +15,10 @@ LINES = [
     'process "/bin/sh -c make" did not complete successfully: exit code: 137: context canceled: context canceled',
     "ERRO[0000] Refreshing container 7a86ba26: getting its state: no such container",
     "ValueError: the own panel is odd. Please set OWN_PANEL.",
+    "ValueError: You cannot specify both input_ids and inputs_embeds at the same time",
+    "ValueError: `position_ids` must be a tensor of 3 dimensions",
+    "ValueError: Unsupported own dataset file 'a.bin'. Expected one of: csv, json",
+    "AssertionError: the reward must be greater than 0",
 ]
 
 
