@@ -189,6 +189,14 @@ SIGNATURES = (
         versions="trl, verl, sglang, vllm",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\b(?:No valid attention backend found for \w{2,12} with|Selected backend \S{1,80} is not valid for this configuration\. Reason:?) ?(?P<why>[^\n]{1,300})",
+        unless=r"\bcompute capability not supported\b",
+        sample="ValueError: Selected backend AttentionBackendEnum.OWN_ATTN is not valid for this configuration. Reason: ['kv_cache_dtype not supported']",
+        explain="no attention backend of vLLM fits the settings: {why}",
+        remedy="Change what the reason names: the data type of the KV cache (`--kv-cache-dtype auto`), the block size, or the backend (`--attention-backend`; unset, vLLM chooses).",
+        versions="vllm >= 0.12",
+    ),
 )
 
 

@@ -156,6 +156,13 @@ SIGNATURES = (
         remedy="`python -c 'import torch; print(torch.__version__, torch.version.cuda)'` prints None: install torch with CUDA (`--index-url https://download.pytorch.org/whl/cu126`) in the environment that runs the job. A later `pip install` may have replaced it.",
         versions="torch",
     ),
+    Signature(
+        pattern=r"\blocal[_ ]world[_ ]size \((?P<planned>\d{1,4})\) must be less than or equal to the number of visible devices \((?P<found>\d{1,4})\)|\b[Ll]ocal rank \d{1,4} is out of bounds\b",
+        sample="AssertionError: local_world_size (8) must be less than or equal to the number of visible devices (4).",
+        explain="vLLM starts more workers on this node than it sees GPUs",
+        remedy="Tensor, pipeline and data parallel sizes on one node must fit into its GPUs: lower them, or give the job more GPUs (`nvidia-smi -L` in the job shows those that it has, `CUDA_VISIBLE_DEVICES` those that the process sees).",
+        versions="vllm >= 0.11",
+    ),
 )
 
 TOPIC = Signature(

@@ -18,6 +18,9 @@ LINES = [
     "ValueError: You cannot specify both input_ids and inputs_embeds at the same time",
     "ValueError: `position_ids` must be a tensor of 3 dimensions",
     "ValueError: Unsupported own dataset file 'a.bin'. Expected one of: csv, json",
+    "RuntimeError: own layer metadata is missing fields: {'a'}",
+    "sqlite3.OperationalError: unable to open database file",
+    "AttributeError: 'OwnConfig' object has no attribute 'rope_theta'",
     "AssertionError: the reward must be greater than 0",
 ]
 
