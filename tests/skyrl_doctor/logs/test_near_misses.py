@@ -21,6 +21,7 @@ LINES = [
     "RuntimeError: own layer metadata is missing fields: {'a'}",
     "sqlite3.OperationalError: unable to open database file",
     "AttributeError: 'OwnConfig' object has no attribute 'rope_theta'",
+    "  ╰─▶ Because own-engine was not found in the package registry and mine depends on own-engine, we can conclude that your requirements are unsatisfiable.",
     "AssertionError: the reward must be greater than 0",
 ]
 
