@@ -115,7 +115,7 @@ SIGNATURES = (
         pattern=r"\bBecause [^\n]{1,300} depends on [^\n]{1,200}(?:\band (?:you require|your project (?:depends on|requires)|[\w.\[\]-]{1,80}(?: ?[=<>!~]=?[\w*.]{1,20})? depends on)|\bwe can conclude\b)|\bbecause these package versions have conflicting dependencies\b|\b(?:LibMambaUnsatisfiableError|UnsatisfiableError|ResolutionImpossible): |\bThe following specifications were found to be incompatible\b",
         sample="ERROR: Cannot install -r requirements.txt (line 3) and torch==2.6.0 because these package versions have conflicting dependencies.",
         explain="no set of versions meets what the packages require of each other",
-        remedy="The lines below name the packages and what each requires. Loosen the version that you set yourself (mostly torch beside vLLM or SGLang, which need one release of it), or install packages of one release date.",
+        remedy="The lines below name the packages and what each requires. Loosen the version that you set yourself (mostly torch: vLLM and SGLang need one release of it), or install packages of one release date.",
         versions="uv, pip, conda",
         unless=r"\bwas not found in\b|\bthere (?:is|are) no versions? of\b|\bhas no wheels\b",
         last_resort=True,

@@ -124,7 +124,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bNCCL WARN Multiple Ranks are using the same GPU\b",
+        pattern=r"(?:^|\bNCCL WARN |[\])] |Last error: ?)Multiple Ranks are using the same GPU\b",
         sample="gpu07:3211:3377 [0] init.cc:90 NCCL WARN Multiple Ranks are using the same GPU/Partition. Set NCCL_MULTI_RANK_GPU_ENABLE=1 to enable this feature",
         explain="several ranks use the same GPU",
         remedy="Start no more processes on a node than it has GPUs, and let each choose its own: `torch.cuda.set_device(int(os.environ['LOCAL_RANK']))`.",

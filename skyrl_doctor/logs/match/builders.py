@@ -18,8 +18,8 @@ _IMAGES = (
     r"|While performing build: [^\n]{0,200}\bexit status \d|error building image: [^\n]{0,300}\bexit status \d|executor failed running \[[^\n]{1,1000}\]: exit code: \d|error building at STEP \"[^\n]{1,1000}: exit status \d"
 )
 _COMPILERS = (
-    r"(?:RuntimeError: )?Error (?:compiling objects for extension|building extension '[^'\n]{1,100}')|(?:subprocess\.)?CalledProcessError: Command '[^\n]{0,300}\b(?:ninja|cmake|make|cargo|maturin|pip|uv|setup\.py|gcc|g\+\+|nvcc|bazel|docker|podman)\b[^\n]{0,2000}returned non-zero exit status \d"
-    r"|(?:ninja: )?build stopped: (?:subcommand failed|cannot make progress)|FAILED: (?:\[code=\d{1,3}\] )?\S{1,300}\.(?:o|obj|so|a|cubin|ptx|stamp)\b|g?make(?:\[\d{1,3}\])?: \*{3} \[[^\n]{1,400}\] Error \d"
+    r"(?:RuntimeError: )?Ninja build failed\. Ninja output:|(?:[\w.]{1,60}: )?Cpp\w{0,10}Error: C\+\+ compile error\s*$|(?:RuntimeError: )?Error (?:compiling objects for extension|building extension '[^'\n]{1,100}')|(?:subprocess\.)?CalledProcessError: Command '[^\n]{0,300}\b(?:ninja|cmake|make|cargo|maturin|pip|uv|setup\.py|gcc|g\+\+|nvcc|bazel|docker|podman)\b[^\n]{0,2000}returned non-zero exit status \d"
+    r"|ninja: Entering directory|(?:ninja: )?build stopped: (?:subcommand failed|cannot make progress)|FAILED: (?:\[code=\d{1,3}\] )?\S{1,300}\.(?:o|obj|so|a|cubin|ptx|stamp)\b|g?make(?:\[\d{1,3}\])?: \*{3} \[[^\n]{1,400}\] Error \d"
     r"|ChefBuildError\s*$|(?:\w+\.)*CondaEnvException: Pip failed\s*$|(?:build\.)?BuildBackendException\b"
 )
 _OUTER = re.compile(rf"(?:\W{{1,4}} )?(?:error: |Error: |ERROR: )?(?:{_PIP}|{_UV}|{_IMAGES}|{_COMPILERS})")

@@ -78,7 +78,7 @@ _EXCEPTION = re.compile(
 _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError)\b|RuntimeError: Error raised in subprocess\b"
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
-    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
+    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Last error: ?$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler (?:stats|output))\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$|(?:\[[^\]\n]{1,40}\] |[\w.]{1,60} \| )?Received sigquit from a child process\b"
     r"|_{3,200} ERROR (?:collecting|at (?:setup|teardown) of) "
