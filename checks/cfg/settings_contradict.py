@@ -54,7 +54,7 @@ CONTRADICTS = (
     r"|\b(?:requires|must be) [`'\w.-]{1,60}(?: to be|=| is) ?[`'\w-]{1,40}|\bmust be (?:set|enabled|disabled|True|False|None)\b[^\n]{0,60}\b(?:when|if|with|to)\b"
 )
 """How a program says that two settings do not go together, or that one needs another."""
-SETTING = r"(?:[`'\"][a-z][a-z\d]*(?:_[a-z\d]+)+(?:=(?:'[^'\n]{1,40}'|[^`'\"\n]{1,40}))?[`'\"]|(?<![\w-])--[a-z][a-z\d]+(?:-[a-z\d]+)*|\b[a-z][a-z\d]*(?:_[a-z\d]+)*(?:\.[a-z][a-z\d]*(?:_[a-z\d]+)*)+=)"
+SETTING = r"(?:[`'\"][a-z][a-z\d]{0,20}(?:_[a-z\d]{1,20}){1,6}(?:=(?:'[^'\n]{1,40}'|[^`'\"\n]{1,40}))?[`'\"]|[ (,]--[a-z][a-z\d]{1,20}(?:-[a-z\d]{1,20}){0,6}|\b[a-z][a-z\d_]{0,40}(?:\.[a-z][a-z\d_]{0,40}){1,5}=)"
 """A setting as messages write it: in quotes, as an option, or as a dotted key with a value."""
 NEEDS = r"\brequires? (?:[`'\"]|--|setting\b|that [`'\"])|\bonly supports? [`'\"]|\bcannot be combined with\b|\bmust be (?:set|provided|specified|given) (?:when|if|with|for|to)\b"
 """Phrases that mean settings only beside the name of one."""

@@ -167,7 +167,7 @@ SIGNATURES = (
         unless=r"\bWARN",
     ),
     Signature(
-        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^ {0,8}(?:Killed|已杀死|已殺死|Getötet|Processus arrêté|Terminado \(killed\)|Ucciso|Убито)\s*$|^\[\d{1,3}\] ?[+-]? {1,4}(?:\+ )?(?:\d{1,9} {1,4})?[Kk]illed {2,40}\S|\bmake(?:\[\d{1,2}\])?: \*\*\* \[[^\]\n]{1,200}\] Killed",
+        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^ {0,8}(?:Killed|Get\S{1,2}tet|Processus arr\S{1,2}t\S{1,2}|Terminado \(killed\)|Ucciso)\s*$|^\[\d{1,3}\] ?[+-]? {1,4}(?:\+ )?(?:\d{1,9} {1,4})?[Kk]illed {2,40}\S|\bmake(?:\[\d{1,2}\])?: \*\*\* \[[^\]\n]{1,200}\] Killed",
         sample="train.sh: line 12: 81234 Killed                  python train.py --steps 100",
         explain="a program of the script was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
         remedy=f"{ASK_SLURM}{MORE}",

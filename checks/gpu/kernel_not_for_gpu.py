@@ -146,7 +146,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bNo compiled \w[\w ]{2,60} for (?:a compute capability|CUDA device capability|SM ?\d{1,3}|capability)\b|\b(?:is|are) not (?:yet )?implemented for (?:Blackwell|Hopper|Ada|Ampere|SM ?\d{2,3})\b|\b(?:No valid attention backend found for cuda\b|is not valid for this configuration\. Reason)[^\n]{0,2000}\bcompute capability not supported\b|\b(?:GPU|device) \([^()\n]{0,40}compute capability \d{1,2}\.\d[^()\n]{0,20}\) is not supported\b",
+        pattern=r"\bNo compiled \w[\w ]{2,60} for (?:a compute capability|CUDA device capability|SM ?\d{1,3}|capability)\b|\b(?:is|are) not (?:yet )?implemented for (?:Blackwell|Hopper|Ada|Ampere|SM ?\d{2,3})\b|\b(?:No valid attention backend found for cuda\b|is not valid for this configuration\. Reason)[^\n]{0,1500}\bcompute capability not supported\b|\b(?:GPU|device) \([^()\n]{0,40}compute capability \d{1,2}\.\d[^()\n]{0,20}\) is not supported\b",
         sample="NotImplementedError: No compiled own_scaled_mm for a compute capability less than CUDA device capability: 120",
         explain="a kernel was not built for this GPU, or has no version for it",
         remedy="Take a build of the package for this GPU (its list of architectures, `TORCH_CUDA_ARCH_LIST`, must hold it), or choose another kernel: another quantisation, attention backend (`--attention-backend`) or data type of the KV cache.",
