@@ -249,4 +249,13 @@ SIGNATURES = (
         remedy='Set the values that the message names to `"auto"` in the DeepSpeed file, so that the trainer fills them in. A path must exist in the directory in which the job starts.',
         versions="deepspeed, transformers, accelerate",
     ),
+    Signature(
+        pattern=r"\b(?:Value|Assertion|Config|Key|NotImplemented)Error: ['\"]?(?P<why>[`'\"]?(?:--)?[a-z][a-z\d]{0,30}(?:[._-][a-z\d]{1,30}){1,6}[`'\"]? (?:must|should) be (?:one of|either)\b ?[\[({'\"`a-z][^\n]{1,300}|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid|[Uu]nrecogni[sz]ed) (?:value (?:for|of) )?[`'\"]?[\w.-]{2,40}(?: [\w.-]{2,30}){0,4}[`'\"]?(?: ?[:=]|,)? ?[`'\"]?[\w./-]{1,80}[`'\"]?[.,;:]? (?:\(|- )?(?:[Ss]hould be one of|[Mm]ust be (?:one of|either)|[Ee]xpected (?:one of|[`'\"])|[Pp]ossible values are|[Ss]upported (?:values|options|choices|modes|methods|types)\b|[Vv]alid (?:values|options|choices|modes)\b|[Cc]ho(?:o)?se (?:from|between|one of|[`'\"])|[Aa]vailable (?:options|choices|values)\b|[Oo]ptions are|[Aa]llowed (?:values|options))[^\n]{1,300})",
+        sample="ValueError: Unknown own level: panel. Possible values are 'token' and 'sequence'.",
+        explain="the program does not know the word of a setting: {why}",
+        remedy="Use one of the words that the message lists. Missing there, although the documentation has it: the installed version is another one.",
+        versions="trl, verl, SkyRL, vllm, sglang",
+        unless=r"\b(?:tensors?|shape|ndim|input_ids|images?|audio|message|role|content|columns?|file|format|tool[ _](?:call )?parser)\b",
+        last_resort=True,
+    ),
 )

@@ -141,6 +141,13 @@ SIGNATURES = (
         request=True,
         keys=(),
     ),
+    Signature(
+        pattern=r"\bmax KV cache length of input sequences \((?P<length>\d{1,9})\) exceeds the KV cache manager's maximum supported length \((?P<limit>\d{1,9})\)|\bsum of prompt length \((?P<prompt>[\d.]{1,12})\), ?query length \(\d{1,9}\)[^\n]{0,60} should not exceed max_(?:num_tokens|seq_len)|\b[Pp]rompt length \((?P<tokens>\d{1,9})\) exceeds maximum input length \((?P<most>\d{1,9})\)",
+        sample="AssertionError: The max KV cache length of input sequences (3646) exceeds the KV cache manager's maximum supported length (2049).",
+        explain="a sequence is longer than TensorRT-LLM was started for",
+        remedy="Raise `max_seq_len` of the server (and `max_num_tokens`), or send shorter prompts and ask for fewer tokens.",
+        versions="tensorrt-llm",
+    ),
 )
 
 TOPIC = Signature(

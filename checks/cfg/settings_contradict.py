@@ -54,6 +54,10 @@ CONTRADICTS = (
     r"|\b(?:requires|must be) [`'\w.-]{1,60}(?: to be|=| is) ?[`'\w-]{1,40}|\bmust be (?:set|enabled|disabled|True|False|None)\b[^\n]{0,60}\b(?:when|if|with|to)\b"
 )
 """How a program says that two settings do not go together, or that one needs another."""
+SETTING = r"(?:[`'\"][a-z][a-z\d]{0,20}(?:_[a-z\d]{1,20}){1,6}(?:=(?:'[^'\n]{1,40}'|[^`'\"\n]{1,40}))?[`'\"]|[ (,]--[a-z][a-z\d]{1,20}(?:-[a-z\d]{1,20}){0,6}|\b[a-z][a-z\d_]{0,40}(?:\.[a-z][a-z\d_]{0,40}){1,5}=)"
+"""A setting as messages write it: in quotes, as an option, or as a dotted key with a value."""
+NEEDS = r"\brequires? (?:[`'\"]|--|setting\b|that [`'\"])|\bonly supports? [`'\"]|\bcannot be combined with\b|\bmust be (?:set|provided|specified|given) (?:when|if|with|for|to)\b"
+"""Phrases that mean settings only beside the name of one."""
 CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |(?:transformers/trainer|trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer)\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
 
 SIGNATURES = (
@@ -64,6 +68,7 @@ SIGNATURES = (
         remedy="Set `{key:actor.max_tokens_per_gpu}`, and the limits of the log-probs and of the critic, to at least the longest prompt and response together. Sequence parallelism multiplies the limit.",
         keys=("actor.max_tokens_per_gpu",),
         versions="verl",
+        refines=("CFG010",),
     ),
     Signature(
         pattern=r"\] You have set both '(?P<total>[\w.]{1,120})' AND '(?P<per_gpu>[\w.]{1,120})'",
@@ -165,6 +170,32 @@ SIGNATURES = (
         versions="transformers, trl, ms-swift, accelerate, OpenRLHF, SkyRL, vllm, sglang",
         refines=("CFG030",),
         last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b(?:Value|Runtime|Assertion)Error: (?P<why>[^\n]{0,300}\b[Pp]lease (?:increase|decrease|reduce|raise|lower|enable|disable|set) (?:the )?[`'\"]?(?:--)?[a-z][a-z\d]{1,30}(?:[_-][a-z\d]{1,30}){1,6}\b[^\n]{0,200})",
+        sample="ValueError: own_chunk (2496) is larger than own_batched_tokens (2048). Please increase own_batched_tokens.",
+        explain="the program refuses its settings: {why}",
+        remedy="Change the setting that the message names.",
+        versions="vllm, sglang, verl, MindSpeed",
+        unless=r"(?i:\bpip3? install|\binstall\b|upgrade|\bversion|memory|\bGPU memory|not found|token(?:izer)?[_ ]|pad_token|http)",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"\b(?:Value|Assertion|NotImplemented|Runtime)Error: (?P<why>(?:[^\n]{{0,160}}{SETTING}[^\n]{{0,160}}(?:{CONTRADICTS}|{NEEDS})|[^\n]{{0,160}}(?:{CONTRADICTS}|{NEEDS})[^\n]{{0,160}}{SETTING})[^\n]{{0,160}})",
+        unless=r"\b(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|past_key_values|pixel_values|labels|tensors?|installed|(?:torch|transformers|vllm|python|CUDA) ?(?:>=|<|==|\d))\b",
+        sample="ValueError: `use_own_kernel` is incompatible with `own_loss_clip`: the kernel has no loss of each token.",
+        explain="the program refuses these settings together, or misses one: {why}",
+        remedy="Change or add one of the settings that the message names.",
+        versions="trl, verl, sglang, vllm",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\b(?:No valid attention backend found for \w{2,12} with|Selected backend \S{1,80} is not valid for this configuration\. Reason:?) ?(?P<why>[^\n]{1,300})",
+        unless=r"\bcompute capability not supported\b",
+        sample="ValueError: Selected backend AttentionBackendEnum.OWN_ATTN is not valid for this configuration. Reason: ['kv_cache_dtype not supported']",
+        explain="no attention backend of vLLM fits the settings: {why}",
+        remedy="Change what the reason names: the data type of the KV cache (`--kv-cache-dtype auto`), the block size, or the backend (`--attention-backend`; unset, vLLM chooses).",
+        versions="vllm >= 0.12",
     ),
 )
 

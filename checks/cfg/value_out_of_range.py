@@ -69,6 +69,15 @@ SIGNATURES = (
         remedy="Change the value in the configuration. A number such as `1e-5` in a YAML file needs a point (`1.0e-5`), or it is read as text.",
         versions="torch, peft",
     ),
+    Signature(
+        pattern=r"\b(?:Value|Assertion|Config|Validation)Error: (?:\[[\w. -]{1,60}\] ?)?[`'\"]?(?P<key>(?:--)?[a-z][a-z\d]{0,30}(?:[._-][a-z\d]{1,30}){1,6})[`'\"]? (?:must|should|has to|needs to) be (?P<range>(?:strictly )?(?:greater than|larger than|less than|smaller than|at least|at most|positive|non-negative|>=?|<=?|between|in (?:the )?(?:range|interval|\[|\()|a (?:strictly )?(?:positive|non-negative)) ?[^\n]{0,100})",
+        sample="AssertionError: config.own_rollout.nnodes must be greater than 0",
+        explain="`{key}` is outside the range that the program accepts: it must be {range}",
+        remedy="Change `{key}` in the configuration or on the command line.",
+        versions="verl, trl, vllm, sglang",
+        unless=r"\b(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|pixel_values|ndim|index|tensors?|divisible|multiple)\b",
+        last_resort=True,
+    ),
 )
 
 VERL = "verl"

@@ -152,6 +152,13 @@ SIGNATURES = (
         versions="torch",
         last_resort=True,
     ),
+    Signature(
+        pattern=r"\bnvcc fatal {0,5}: Unknown option '(?P<option>[^'\n]{1,80})",
+        sample="nvcc fatal   : Unknown option '-own-template-stub=false'",
+        explain="the CUDA toolkit of this node does not know the option {option}: it is older or newer than the package that compiles its kernels expects",
+        remedy="`nvcc --version` shows the toolkit, `python -c 'import torch; print(torch.version.cuda)'` torch's. Load the toolkit of torch's version and set `CUDA_HOME` to it.",
+        versions="flashinfer, deep_gemm",
+    ),
 )
 
 TOPIC = Signature(

@@ -75,7 +75,7 @@ SIGNATURES = (
         versions="ray",
     ),
     Signature(
-        pattern=r"\bFailed to get cluster ID from GCS server: TimedOut\b|\bRuntimeError: Failed to connect to GCS\.|\bRpcError: Timed out while waiting for GCS to become available\b",
+        pattern=r"\bFailed to get cluster ID from GCS server: TimedOut\b|\bFailed to connect to GCS at address \S{3,80} within \d|\bRuntimeError: Failed to connect to GCS\.|\bRpcError: Timed out while waiting for GCS to become available\b",
         sample="[2026-03-02 09:14:36,552 W 812 812] gcs_client.cc:178: Failed to get cluster ID from GCS server: TimedOut: Timed out while waiting for GCS to become available.",
         explain="no Ray cluster answers at the address that `ray.init` or `ray start` was given",
         remedy="The line above it has the address. The cluster of an earlier job: unset RAY_ADDRESS, run `ray stop` and remove the file `ray_current_cluster` below Ray's temporary directory (`/tmp/ray`). This job's own head: start `ray start --head` first and wait for it; an address that begins with `:` means that the variable with the head's name is empty.",

@@ -167,7 +167,7 @@ SIGNATURES = (
         unless=r"\bWARN",
     ),
     Signature(
-        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^Killed\s*$|^\[\d{1,3}\] ?[+-]? {1,4}(?:\+ )?(?:\d{1,9} {1,4})?[Kk]illed {2,40}\S|\bmake(?:\[\d{1,2}\])?: \*\*\* \[[^\]\n]{1,200}\] Killed",
+        pattern=r": line \d{1,6}: {1,4}\d{1,9} Killed\b|\bzsh: killed {2,10}\S|^ {0,8}(?:Killed|Get\S{1,2}tet|Processus arr\S{1,2}t\S{1,2}|Terminado \(killed\)|Ucciso)\s*$|^\[\d{1,3}\] ?[+-]? {1,4}(?:\+ )?(?:\d{1,9} {1,4})?[Kk]illed {2,40}\S|\bmake(?:\[\d{1,2}\])?: \*\*\* \[[^\]\n]{1,200}\] Killed",
         sample="train.sh: line 12: 81234 Killed                  python train.py --steps 100",
         explain="a program of the script was killed (SIGKILL) and no line has the reason: by the kernel when the host's memory ran out, or from outside",
         remedy=f"{ASK_SLURM}{MORE}",
@@ -213,6 +213,14 @@ SIGNATURES = (
         versions="slurm, kubernetes, docker",
         last_resort=True,
         passing=True,
+    ),
+    Signature(
+        pattern=r"\breturned a non-zero code: 137\b|\bdid not complete successfully: exit code: 137\b(?!: context canceled)|\bwhile running (?:runtime|engine|%post section): exit status 137\b|\bexecutor failed running \[[^\n]{1,600}\]: exit code: 137\b|\bwaiting for process to exit: exit status 137\b|\b(?:mksquashfs|create) command failed: (?:signal: killed|exit status 137)|\bexit code: (?:-9|137)\s*$|\bfailed \(signal: 9(?: \(SIGKILL\))?\)",
+        sample="The command '/bin/sh -c pip install own-kernels' returned a non-zero code: 137",
+        explain="a step of the build was killed (137 is SIGKILL) and no line has the reason: mostly the memory of the machine, or of the builder, ran out",
+        remedy="Give the builder more memory (Docker Desktop and `podman machine` have a limit of their own), build fewer images and files at once (`MAX_JOBS=2`), and look with `dmesg -T` for the kernel's line about the killed process.",
+        versions="docker, buildkit, podman, kaniko, pip, uv",
+        last_resort=True,
     ),
 )
 

@@ -44,7 +44,7 @@ SIGNATURES = (
         versions="numba",
     ),
     Signature(
-        pattern=rf"^(?:.{{0,40}} )?ImportError: cannot import name '(?P<name>[^'\n]{{1,80}})' from '(?P<package>{_STACK})(?:\.[\w.]{{1,120}})?' \(\S{{1,200}}/(?:site|dist)-packages/",
+        pattern=rf"^(?:.{{0,40}} )?ImportError: cannot import name '(?P<name>[^'\n]{{1,80}})' from '(?P<package>{_STACK})(?:\.[\w.]{{1,120}})?' \((?:unknown location|\S{{1,200}}/(?:site|dist)-packages/)",
         unless=r"most likely due to a circular import|'\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)' from 'transformers",
         sample="ImportError: cannot import name 'OwnCache' from 'transformers' (/opt/env/lib/python3.12/site-packages/transformers/__init__.py)",
         explain="the code that imports `{name}` was written for another version of {package} than the installed one",
@@ -101,6 +101,24 @@ SIGNATURES = (
         explain="transformers needs {needs}, and {found} is installed",
         remedy="Install a version in that range with the interpreter that the traceback shows, or the transformers that fits the installed one; `pip check` names other packages that disagree.",
         versions="transformers",
+    ),
+    Signature(
+        pattern=r"\bAttributeError: '(?P<config>(?:Qwen|Llama|Mi[ns]tral|Mixtral|Gemma|Phi|Deepseek|DeepSeek|GPT|Gpt|Glm|Intern|MiniCPM|MiniMax|Kimi|Nemotron|Olmo|Falcon|Ernie|Hunyuan|Cohere|Granite|Bert|Smol)\w{0,40}Config)' object has no attribute '(?P<name>\w{1,60})'",
+        sample="AttributeError: 'Qwen3Config' object has no attribute 'rope_theta'",
+        explain="the code reads `{name}` of the model's configuration ({config}), which the installed transformers does not have there",
+        remedy="transformers and the program that raised this are of different times: install the version of transformers that the program asks for (`python -m pip check`, its requirements), or a newer program. For a model with code of its own, the version in its model card.",
+        versions="transformers, vllm, sglang, verl",
+        unless=r"VL|Vision|Omni|Audio|'(?:hidden_size|vocab_size|num_hidden_layers|num_attention_heads|num_key_value_heads|head_dim|text_config)'",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bBecause [^\n]{1,300} depends on [^\n]{1,200}(?:\band (?:you require|your project (?:depends on|requires)|[\w.\[\]-]{1,80}(?: ?[=<>!~]=?[\w*.]{1,20})? depends on)|\bwe can conclude\b)|\bbecause these package versions have conflicting dependencies\b|\b(?:LibMambaUnsatisfiableError|UnsatisfiableError|ResolutionImpossible): |\bThe following specifications were found to be incompatible\b",
+        sample="ERROR: Cannot install -r requirements.txt (line 3) and torch==2.6.0 because these package versions have conflicting dependencies.",
+        explain="no set of versions meets what the packages require of each other",
+        remedy="The lines below name the packages and what each requires. Loosen the version that you set yourself (mostly torch: vLLM and SGLang need one release of it), or install packages of one release date.",
+        versions="uv, pip, conda",
+        unless=r"\bwas not found in\b|\bthere (?:is|are) no versions? of\b|\bhas no wheels\b",
+        last_resort=True,
     ),
 )
 

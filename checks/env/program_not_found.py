@@ -112,7 +112,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=rf"(?:^|[\s:]){IN_SHELLS}: (?:command )?not found\s*$|\bzsh: command not found: {IN_SHELLS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{IN_SHELLS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
+        pattern=rf"(?:^|[\s:/]){IN_SHELLS}: (?:command )?not found\s*$|\bzsh: command not found: {IN_SHELLS}\s*$|\b(?:env|nohup|time|timeout|exec|sudo|xargs): (?:failed to run command )?[^\w\s/]{{0,3}}{IN_SHELLS}[^\w\s/]{{0,3}}: [^\n]{{0,40}}(?:No such file or directory|not found)|\[Errno 2\] No such file or directory: '(?:/[\w./-]{{1,100}}/)?{OTHERS}'|\bmake(?:\[\d{{1,2}}\])?: {OTHERS}: (?:No such file or directory|[Cc]ommand not found)|(?:^|\s)(?:setsid: failed to execute |execvp: |numactl: execution of .)\S{{1,80}}: No such file or directory",
         unless=r"\bslurm_script: line",
         sample="train.sh: line 12: conda: command not found",
         explain=SHELL,

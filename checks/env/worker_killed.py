@@ -50,7 +50,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bRaylet is terminated\. Termination is unexpected\b|\bFailed to connect to GCS within \d{1,6} seconds\. GCS may have been killed\b|\bThe actor (?:is dead|died) because its node has died\b|\bTask failed due to the node (?P<node>\S{0,80} ?)dying\b",
+        pattern=r"\bRaylet is terminated\. Termination is unexpected\b|\bFailed to connect to GCS within \d{1,6} seconds\. GCS may have been killed\b|\bThe actor (?:is dead|died) because its node has died\b|\bTask failed because the node it was running on is dead\b|\bTask failed due to the node (?P<node>\S{0,80} ?)dying\b",
         sample="Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL by the user or system OOM killer, (2) Invalid memory access from Raylet causing SIGSEGV or SIGBUS, (3) Other termination signals.",
         explain="the Ray processes of a node ended: they were killed (most often out of memory), the node restarted, or the network to it failed",
         remedy="On that node: `dmesg -T | grep -i -E 'killed process|oom'`, `uptime`, and `raylet.out` and `gcs_server.out` in `/tmp/ray/session_latest/logs/`. {slurm:`sacct -j JOB -o JobID,State,NodeList,MaxRSS` shows NODE_FAIL or OUT_OF_MEMORY.|}",

@@ -143,4 +143,12 @@ SIGNATURES = (
         remedy=EXCLUDE,
         versions="nvml",
     ),
+    Signature(
+        pattern=r"\bNVRM: [^\n]{0,80}(?:\bGSP Timeout \*{4}|\bGSP RM heartbeat timed out|\bHeartbeat timed out, currentTimeMs \d|\bGSP core unresponsive\b|\bGSP-RM unresponsive\b|\bGSP Failure \*{4}|\bRate limiting GSP RPC error prints\b|\bCannot initialize GSP firmware RM\b|\bMax GSP-RM boot attempts exceeded\b|\bReceived signal from GSP that PMU has halted\b|\bGSP-RM proxy boot command failed\b|\bGPU is likely in a bad state and may need to be reset\b)",
+        sample="NVRM: GPU2 _kgspLogRpcTimeout: ********************************* GSP Timeout **********************************",
+        explain="the processor on the GPU that runs a part of the driver (GSP) no longer answers",
+        remedy=f"{EXCLUDE} If it comes back, a newer driver helps, or one without that processor (`NVreg_EnableGpuFirmware=0`, where the GPU allows it).",
+        versions="nvidia driver >= 515",
+        gravity=1,
+    ),
 )

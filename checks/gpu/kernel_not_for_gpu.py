@@ -137,4 +137,19 @@ SIGNATURES = (
         remedy="Choose another attention backend for this model (transformers: `attn_implementation=sdpa`; vLLM: `--attention-backend`; Megatron: `--attention-backend unfused`). `head_dim` in the model's config.json is the size.",
         versions="flash-attn, vllm",
     ),
+    Signature(
+        pattern=r"\bPTXASError: PTXAS error\b|\bInternal Triton PTX codegen error\b|\b'sm_\d{2,3}\w?' is not a recognized processor for this target\b|\bexpects arch to be one of \[[^\]\n]{1,400}\], but got \S",
+        sample="triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error",
+        explain="Triton's assembler (ptxas), or a compiler of kernels, refuses the kernel: mostly it is older than this GPU",
+        remedy="The lines below `ptxas stderr` have the reason. A GPU that it does not know: set `TRITON_PTXAS_PATH` to the ptxas of a newer CUDA toolkit (`$CUDA_HOME/bin/ptxas`), or update Triton with torch.",
+        versions="triton, cutlass",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bNo compiled \w[\w ]{2,60} for (?:a compute capability|CUDA device capability|SM ?\d{1,3}|capability)\b|\b(?:is|are) not (?:yet )?implemented for (?:Blackwell|Hopper|Ada|Ampere|SM ?\d{2,3})\b|\b(?:No valid attention backend found for cuda\b|is not valid for this configuration\. Reason)[^\n]{0,1500}\bcompute capability not supported\b|\b(?:GPU|device) \([^()\n]{0,40}compute capability \d{1,2}\.\d[^()\n]{0,20}\) is not supported\b",
+        sample="NotImplementedError: No compiled own_scaled_mm for a compute capability less than CUDA device capability: 120",
+        explain="a kernel was not built for this GPU, or has no version for it",
+        remedy="Take a build of the package for this GPU (its list of architectures, `TORCH_CUDA_ARCH_LIST`, must hold it), or choose another kernel: another quantisation, attention backend (`--attention-backend`) or data type of the KV cache.",
+        versions="vllm, sglang",
+    ),
 )

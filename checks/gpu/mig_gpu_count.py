@@ -124,7 +124,7 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
-        pattern=r"\bNCCL WARN Multiple Ranks are using the same GPU\b",
+        pattern=r"(?:^|\bNCCL WARN |[\])] |Last error: ?)Multiple Ranks are using the same GPU\b",
         sample="gpu07:3211:3377 [0] init.cc:90 NCCL WARN Multiple Ranks are using the same GPU/Partition. Set NCCL_MULTI_RANK_GPU_ENABLE=1 to enable this feature",
         explain="several ranks use the same GPU",
         remedy="Start no more processes on a node than it has GPUs, and let each choose its own: `torch.cuda.set_device(int(os.environ['LOCAL_RANK']))`.",
@@ -155,6 +155,13 @@ SIGNATURES = (
         explain="the installed torch was built without CUDA, so it finds no GPU",
         remedy="`python -c 'import torch; print(torch.__version__, torch.version.cuda)'` prints None: install torch with CUDA (`--index-url https://download.pytorch.org/whl/cu126`) in the environment that runs the job. A later `pip install` may have replaced it.",
         versions="torch",
+    ),
+    Signature(
+        pattern=r"\blocal[_ ]world[_ ]size \((?P<planned>\d{1,4})\) must be less than or equal to the number of visible devices \((?P<found>\d{1,4})\)|\b[Ll]ocal rank \d{1,4} is out of bounds\b",
+        sample="AssertionError: local_world_size (8) must be less than or equal to the number of visible devices (4).",
+        explain="vLLM starts more workers on this node than it sees GPUs",
+        remedy="Tensor, pipeline and data parallel sizes on one node must fit into its GPUs: lower them, or give the job more GPUs (`nvidia-smi -L` in the job shows those that it has, `CUDA_VISIBLE_DEVICES` those that the process sees).",
+        versions="vllm >= 0.11",
     ),
 )
 

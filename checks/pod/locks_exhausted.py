@@ -46,7 +46,7 @@ SIGNATURES = (
         versions="podman",
     ),
     Signature(
-        pattern=r"\bRefreshing (?:container|pod|volume) \w{1,80}: error acquiring lock \d{1,6} for .{0,120}file exists",
+        pattern=r"\b(?:acquiring|retrieving) lock \d{1,6} for (?:container|pod|volume) .{1,120}: file exists\b",
         sample="Refreshing container 7a86ba26: error acquiring lock 101 for container 7a86ba26: file exists",
         explain="Podman's locks do not match its store: two containers have the same one, or an earlier Podman kept it",
         remedy="`podman system renumber` while no other Podman of this user runs, or restart the machine.",

@@ -55,7 +55,7 @@ SIGNATURES = (
         versions="podman 5",
     ),
     Signature(
-        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\((?:.?/dev/net/tun.?)?\)(?: /dev/net/tun)?: (?:No such (?:file|device)|Operation not permitted|Permission denied)|could not find a working conmon binary|default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
+        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)|\bopen\((?:.?/dev/net/tun.?)?\)(?: /dev/net/tun)?: (?:No such (?:file|device)|Operation not permitted|Permission denied)|could not find a working conmon binary|\bcontainer create failed \(no logs from conmon\)|\bError: conmon failed: |\bFailed to open\(\) /dev/net/tun: |default OCI runtime .{1,60} not found|\bno default OCI runtime was configured\b|\bno valid executable found for OCI runtime\b|\brequested OCI runtime \S{1,80} is not available\b|exec: .{0,2}(?:/\S{1,80}/)?fuse-overlayfs.{0,2}: (?:executable file not found|stat )|\bfailed to locate iptables\b""",
         sample='Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH',
         explain=CAUSE,
         versions="podman 5",
@@ -77,7 +77,7 @@ SIGNATURES = (
         versions="crun",
     ),
     Signature(
-        pattern=r"\bcgroup configuration: rootless needs no limits\b|\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied|\bError: [^\n]{0,200}/sys/fs/cgroup/[^\n]{1,200}: [Pp]ermission denied",
+        pattern=r"\bcgroup configuration: rootless needs no limits\b|\bthe requested cgroup controller `(?P<controller>\w{2,20})` is not available|\bcrun: (?:cannot (?:find (?:memory or pids controller|cgroup2?) for the|set (?:limits without cgroups|memory swappiness|kernel memory|leaf_weight))|could not join cgroup|error migrating pid \d|(?:writing|opening) file `?/sys/fs/cgroup/\S{1,300}: (?:Operation not supported|No such file|Device or resource busy))|\bopening file `?cgroup\.subtree_control`? for writing: Permission denied|\bError: [^\n]{0,200}/sys/fs/cgroup/[^\n]{1,200}: [Pp]ermission denied",
         sample="Error: OCI runtime error: crun: the requested cgroup controller `cpu` is not available",
         explain="this user may not create the container's cgroup or set its limits",
         remedy="Start the container without the limit (`--cpus`, `--memory`, `--pids-limit`; `podman --cgroup-manager=cgroupfs`), or an administrator hands the controllers to users: `Delegate=cpu cpuset io memory pids` in `/etc/systemd/system/user@.service.d/delegate.conf`.",

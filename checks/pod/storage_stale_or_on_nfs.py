@@ -133,6 +133,13 @@ SIGNATURES = (
         keys=("sandbox.store",),
         versions="skyrl-train",
     ),
+    Signature(
+        pattern=r"\b(?:adding|beginning|opening|querying|retrieving|initializing|updating|saving|removing|committing|looking up|checking)\b[^\n]{0,200}: unable to open database file\b",
+        sample="Error: adding container 4711bcb1 exit code 137: unable to open database file: no such file or directory",
+        explain="Podman cannot open its database: the store's file system is full, gone or read-only, or the store was removed while Podman ran",
+        remedy="`podman info | grep -i graphRoot` names the store: look there with `df -h` and `ls -l`. Free space, or move the store to a local disk that outlives the containers.",
+        versions="podman >= 4.8",
+    ),
 )
 
 TOPIC = Signature(

@@ -45,6 +45,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer (?!\S{1,20} weights|.{0,80}uninitialized).{0,80}(?:not found|is corrupted|missing)",
+        unless=r"\b(?:Value|Key|Runtime|Assertion|Attribute|Type|Index)Error: ",
         sample="Error: readlink /tmp/podman-store/overlay/l/ABCDEFGHIJKLMNOP: no such file or directory",
         explain=CAUSE,
         remedy=REPAIR,
@@ -62,6 +63,13 @@ SIGNATURES = (
         sample="	* layer 5e3e0330c68f: creating file-getter: readlink /g/storage/overlay/5e3e0330c68f/diff: no such file or directory",
         explain="a layer of Podman's store has lost its files",
         remedy="Remove the images that `podman system check` names and pull or build them again; `podman system check --repair` does the first part. If the store is on a mount of its own, look whether it is mounted (`findmnt --target DIR`) before you remove anything.",
+        versions="podman >= 5",
+    ),
+    Signature(
+        pattern=r"\bdatabase has schema version (?P<found>\d{1,6}) while this libpod version only supports version (?P<known>\d{1,6})|\bBoltDB database exists but is no longer being used\b|\bBoltDB (?:is deprecated|support was removed)\b[^\n]{0,120}\bError\b",
+        sample="Error: database has schema version 2 while this libpod version only supports version 1: internal libpod error",
+        explain="Podman's database was written by another version of Podman, which this one does not read",
+        remedy="Use one version of Podman on all nodes that share the store. BoltDB (before Podman 6): restart the node with the older Podman, which moves the containers to SQLite (`podman system migrate --migrate-db` where it has that option), or begin a new store (`podman system reset` deletes all containers and images).",
         versions="podman >= 5",
     ),
 )

@@ -72,7 +72,7 @@ SIGNATURES = (
         unless=OTHER_SERVICES,
     ),
     Signature(
-        pattern=r"\bUnixHTTPConnectionPool\(host='localhost', port=None\): Read timed out",
+        pattern=r"\bUnixHTTPConnectionPool\(host='localhost', port=None\): Read timed out|\bHTTPS?ConnectionPool\(host='[^'\n]{1,120}', port=237[56]\): Read timed out",
         sample="requests.exceptions.ReadTimeout: UnixHTTPConnectionPool(host='localhost', port=None): Read timed out. (read timeout=60)",
         explain="Docker did not answer in time: too many containers start or stop at once, or its disk is slow",
         remedy="Run fewer sandboxes at once, keep Docker's store on a local SSD, and wait longer: `DOCKER_CLIENT_TIMEOUT=300` and `COMPOSE_HTTP_TIMEOUT=300`, or `docker.from_env(timeout=300)`. If every call hangs, restart Docker.",

@@ -225,7 +225,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bNCCL WARN (?P<what>No transport found for rank|Failed to bind NVLink SHARP|MNNVL \(cliqueSize \d{1,4}\) is available but not working|Call to (?:posix_fallocate failed|ibv_\w{3,40}(?:\(\))? returned)|Failed to initialize any NET plugin|NET/OFI Request completed with error|Error: corrupted comm object detected|GIN Error detected|Proxy Call to rank \d{1,6} failed)[^\n]{0,160}",
+        pattern=r"\bNCCL WARN (?P<what>No transport found for rank|Failed to bind NVLink SHARP|MNNVL \(cliqueSize \d{1,4}\) is available but not working|Call to (?:posix_fallocate failed|ibv_\w{3,40}(?:\(\))? returned)|NET/OFI Request completed with error|Error: corrupted comm object detected|GIN Error detected|Proxy Call to rank \d{1,6} failed)[^\n]{0,160}",
         sample="gpu07:3211:3377 [0] transport.cc:103 NCCL WARN No transport found for rank 0[3b000] -> rank 1[86000]",
         explain="NCCL failed: {what}",
         remedy="Run once with `NCCL_DEBUG=INFO` and compare the nodes. posix_fallocate: /dev/shm is full or too small (`df -h /dev/shm`). NVLink SHARP: `NCCL_NVLS_ENABLE=0` does without it. MNNVL: `NCCL_MNNVL_ENABLE=0`. A network plugin: `NCCL_NET_PLUGIN=none`.",
@@ -279,6 +279,14 @@ SIGNATURES = (
         explain="the ranks call different collectives, or the same one with different sizes",
         remedy="The line names both: a branch of the code depends on the rank, on its data or on an error that one rank caught. All ranks must take the same path.",
         versions="torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"(?:^|\bNCCL WARN |[\]:>|] |Last error: ?)(?P<what>Failed to initialize any NET plugin)\b",
+        sample="gpu07:3211:3377 [0] init.cc:1803 NCCL WARN Failed to initialize any NET plugin",
+        explain="NCCL has no network: `NCCL_NET` or `NCCL_NET_PLUGIN` asks for one that it cannot load or that finds no device",
+        remedy="`env | grep NCCL_NET` in the job shows what is asked for: a plugin needs its directory on `LD_LIBRARY_PATH` in the container too, and must suit this version of NCCL; `IB` needs the devices in the container (`/dev/infiniband`). On one node `NCCL_NET=Socket` is enough; unset both, and NCCL chooses. `NCCL_DEBUG=INFO` names what failed to load.",
+        versions="nccl >= 2.26",
         last_resort=True,
     ),
 )

@@ -5,6 +5,7 @@ Where no signature matches, no cause is named: the first error is reported as un
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
@@ -35,6 +36,10 @@ SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
 OUR_COMMAND = "skyrl-train "
 ENDING_SIGNAL = "SIGTERM"
+_ANNOUNCES = re.compile(
+    r":$|\b(?:failed|FAILED|Failed) to (?:start|create|launch|initiali[sz]e|connect|load|build)(?: (?!because\b)[\w-]{1,30}){0,3}\W{0,3}$"
+)
+"""How a line ends that says what failed, and leaves the reason to the next one."""
 Counts = dict[tuple[str, KnownFailure], int]
 
 
@@ -179,7 +184,7 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     first = last_resorts[0]
     if first.failure.signature.passing:
         return not _is_serious(suspect, scans) or _is_torn_down(suspect, first.line, order)
-    if suspect.text.endswith(":") and any(_is_below(hit.line, suspect) for hit in last_resorts):
+    if _ANNOUNCES.search(suspect.text) and any(_is_below(hit.line, suspect) for hit in last_resorts):
         return True
     return not _is_serious(suspect, scans) or not order.before(suspect, first.line, unless_clocked=True)
 

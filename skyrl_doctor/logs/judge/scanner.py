@@ -11,6 +11,7 @@ from skyrl_doctor.logs.judge.lines import Line, LineBuilder
 from skyrl_doctor.logs.judge.quotations import Voice
 from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
 from skyrl_doctor.logs.judge.tally import Scan, Tally
+from skyrl_doctor.logs.match.boxes import Boxes
 from skyrl_doctor.logs.match.candidates import Candidates, find_candidates
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import OTHER_WAY_AFTER
@@ -32,7 +33,7 @@ class Scanner:
         make_saturated: Callable[[Patterns, Distance, Set[int]], SaturatedLines] = SaturatedLines,
     ) -> None:
         self._patterns = patterns
-        self._blocks = Blocks()
+        self._blocks, self._boxes = Blocks(), Boxes()
         self._number, self._is_line_complete = 1, True
         self._context = Context(patterns)
         self._lines = LineBuilder(file, order)
@@ -75,7 +76,8 @@ class Scanner:
         self._context.add_block(block)
         self._lines.add_block(block)
         self._tally.add_block(block)
-        for piece in split_pieces(candidates, self._tally.ignored, self._is_repeat, self._patterns.certain_step):
+        pieces = split_pieces(candidates, self._tally.ignored, self._is_repeat, self._patterns.certain_step)
+        for piece in self._boxes.replace(pieces, block, self._patterns):
             self._judge(block, piece, self._number + piece.feeds)
         self._tally.end_block(self._context.lookback, block)
         self._number += candidates.feeds

@@ -4,6 +4,7 @@ import functools
 import re
 from enum import IntEnum
 
+from skyrl_doctor.logs.match.builders import is_builders
 from skyrl_doctor.logs.match.launcher_errors import LAUNCHER_ERRORS
 from skyrl_doctor.logs.match.program_errors import NOT_A_NUMBER, PROGRAM_ERRORS
 from skyrl_doctor.logs.match.system_errors import DENIED, NO_COMMAND, NO_FILE, SYSTEM_ERRORS
@@ -36,7 +37,7 @@ NCCL_ERROR = r"\bNCCL WARN (?:Error|Cuda failure|Call to |(?!NET/|Failed to open
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
-    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): |^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?-{0,2}\w",
+    r"^ {0,4}(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): |^[\w./-]{1,100}: (?:unrecognized|invalid) option (?:-- )?['\"]?-{0,2}\w",
     r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bCheck failed: |\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$|: line \d+: +\d+ (?:Killed|Aborted)\b",
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^[\w./-]{1,200}: (?:line \d{1,6}: )?[^:\n]{1,200}: (?:Permission denied|unbound variable)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bFailed to connect to GCS within \d{1,6} seconds\b|\bUnhandled exception\b|\bCannot load symbol |\bhas detected the following error: |\bNo solution found when resolving\b",
@@ -48,7 +49,7 @@ ERRORS = (
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
     r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b",
     NCCL_ERROR,
-    r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
+    r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w|^ {0,8}[\w./+-]{1,300}\(\d{1,7}\): (?:catastrophic |fatal )?error(?: #[\w-]{1,20})?: ",
     r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     *PROGRAM_ERRORS,
     *SYSTEM_ERRORS,
@@ -65,6 +66,7 @@ _SHELL = re.compile(
     rf"|-?(?:ba|da|z|k)?sh: [^:\n]{{1,300}}: (?:{_NOT_FOUND})\s*$|zsh: (?:command not found|no such file or directory): "
     rf"|(?:[\w./~+-]{{1,200}}: (?:line )?\d{{1,6}}: )?(?:/bin/|/usr/bin/)?(?:cd|rm|rmdir|ls|cp|mv|mkdir|ln|cat|chmod|chown|touch|du|find|grep|sed|awk|tail|head|which|source|module|ulimit|export|tput|stty|modulecmd|basename|dirname|ps|pkill|kill|groups|whoami|hostname): "
     r"|[\w./~+-]{1,200}: line \d{1,6}: \[{1,2}: |Lmod has detected the following error: |(?:\w+\.)*(?:CondaError|CommandNotFoundError|EnvironmentNameNotFound|EnvironmentLocationNotFound): "
+    r"|fatal: (?:not a git repository\b|No names found, cannot describe anything\b)"
     r"|ERROR: (?:Could not (?:find a version that satisfies|install packages due to|open requirements file)|No matching distribution found for|Failed building wheel for|Invalid requirement: )\b"
 )
 """What a shell, the small programs of a script, conda's activation and pip write, before the script goes on."""
@@ -76,7 +78,7 @@ _EXCEPTION = re.compile(
 _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError)\b|RuntimeError: Error raised in subprocess\b"
     r"|(?:\w+\.)*\w*(?:Timeout|TimeoutError)(?:: timed out)?$|(?:\w+\.)*\w+: Caught \w+ in (?:DataLoader worker process|replica) \d"
-    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
+    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$|Last error: ?$|Invocation of \w+ method failed$|Exception in thread [\w.-]+(?: \(\S+\))?:$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|Observed flight recorder dump signal|failure detected by watchdog|Stack trace of the failed collective)"
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler (?:stats|output))\b|\d{1,6} errors? occurred:\s*$|Exited with exit code \d{1,3}\.\s*$|(?:\[[^\]\n]{1,40}\] |[\w.]{1,60} \| )?Received sigquit from a child process\b"
     r"|_{3,200} ERROR (?:collecting|at (?:setup|teardown) of) "
@@ -215,7 +217,8 @@ def weigh(text: str) -> Weight | None:
         return Weight.SHELL
     if header.level is not None and header.end and not head[header.end :].strip():
         return Weight.NOTE
-    return Weight.NOTE if _RESULTING.match(head, header.end) or _BARE_LEVEL.search(head) else Weight.ERROR
+    is_note = _is_resulting(head, header) or _BARE_LEVEL.search(head) is not None
+    return Weight.NOTE if is_note else Weight.ERROR
 
 
 def _weigh_exception(head: str, header: Header) -> Weight:
@@ -223,7 +226,14 @@ def _weigh_exception(head: str, header: Header) -> Weight:
         return Weight.TOLERATED
     if _SHELL.match(head):
         return Weight.SHELL
-    return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.EXCEPTION
+    return Weight.NOTE if _is_resulting(head, header) else Weight.EXCEPTION
+
+
+def _is_resulting(head: str, header: Header) -> bool:
+    """Whether the message only reports that something ended or failed."""
+    return (
+        _RESULTING.match(head, header.end) is not None or is_builders(head.lstrip(), 0) or is_builders(head, header.end)
+    )
 
 
 def _is_low(head: str) -> bool:

@@ -20,14 +20,14 @@ _PREFIX = re.compile(
 """The process prefix of Ray and vLLM: (TaskRunner pid=123, ip=10.0.0.1). Up to three may follow each other."""
 _COLOUR = rb"(?:\x1b\[[0-9;]*m)?"
 _LAUNCHER_PREFIX = re.compile(
-    rb"(?:\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} (?=\w))?"
+    rb"(?:\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} (?=\w)|(?:#\d{1,4} )?(?:\d\.\d{3}|\d\d\.\d\d|\d{3,5}\.\d) (?!\s{0,20}[\d.-]{1,20}(?:\s|$)))?"
     rb"((?:"
     + _COLOUR
     + rb"(?:\d{1,5}: (?!['\x22])|\[(?:rank|default)\d{1,5}\]: ?|[\w.-]{1,60}-\d{1,3} {1,30}\| ?|(?:python[\d.]{0,5}|bash|sh|srun|env)\[\d{1,8}\]: )"
     + _COLOUR
     + rb"){0,2})"
 )
-"""The prefix of srun --label, torchrun, compose, Kubernetes or systemd. The group tells the processes apart."""
+"""The prefix of srun --label, torchrun, compose, Kubernetes, systemd or docker build. The group tells the processes apart."""
 
 SPLITTING = {
     b"\x1b": (
