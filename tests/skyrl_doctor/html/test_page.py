@@ -426,6 +426,8 @@ def test_a_watch_that_came_late_is_not_the_time_of_the_job(tmp_path: Path) -> No
         *whole[2:],
         *after,
     ]
+    survived = dataclasses.replace(job, outages="1 outage survived, 35 s without new rollouts: 1 x refused")
+    assert list(cost(survived))[3:5] == [("steps", "3"), ("sandbox infrastructure", survived.outages)]
 
 
 def test_a_command_without_gpus_leaves_them_unknown(tmp_path: Path) -> None:
