@@ -69,7 +69,7 @@ class Sampler(ReplayBuffer):
         groups, tags = self._finished(step, partition_id, batch_size)
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
-        n = self._config.rollout.n if training else 1
+        n = self._config.rollout.n if training else self._config.trainer.validate_samples
         recorded = ends.written(transfer.tags(ends.PARTITION))
         found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
