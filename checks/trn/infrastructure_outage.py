@@ -4,7 +4,8 @@
 `skyrl-train` counts how many of the last `sandbox.outage_window` rollouts ended because a sandbox did not start, was lost
 or did not answer. At `sandbox.outage_rate` no new rollout begins. Those that run are awaited, then the sandbox runtime is
 asked until it can be used, and the rollouts that failed are repeated. After `sandbox.outage_limit_s` the run ends with this
-message. `skyrl-doctor diagnose` and `skyrl-doctor watch` find both lines. No check can see it before the job.
+message. `skyrl-doctor diagnose` and `skyrl-doctor watch` find both lines. An outage that the run survived is counted in
+`rollout_counts.jsonl`; `skyrl-train status`, the summary and the report name it. No check can see it before the job.
 
 ## Why it breaks training
 A step of which most rollouts are lost is trained on what is left: groups without comparison, few tasks, and those that

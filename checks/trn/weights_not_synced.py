@@ -4,7 +4,13 @@
 In each weight sync `skyrl-train` compares the parameters that were loaded with those of the model, and after it, before
 the next rollouts, the log-probabilities of a fixed text: the trainer's and those of each model server
 (`skyrl_train/rl/weight_proof.py`). `skyrl-doctor diagnose` and
-`skyrl-doctor watch` find the message with which such a run ends. No check can see it before the job.
+`skyrl-doctor watch` find the message with which such a run ends. `skyrl-doctor watch` also warns where
+`weights/probe_difference` is above 0.02 for three steps, or where a run stops proving its weights. No check can see it
+before the job.
+
+Plain verl, prime-rl and SkyRL do not compare weights. For their runs, compare a vLLM server with the checkpoint that it
+should run, and with an earlier one, while no step is in progress: `skyrl-train weights http://NODE:PORT STEP_40 STEP_20`
+(docs/training.md, "Of another trainer's server").
 
 ## Why it breaks training
 The rollouts come from an old, a partial or another model. Nothing fails: the reward does not rise, or falls after some

@@ -56,6 +56,7 @@ class Job:
     environment: tuple[tuple[str, str], ...] = ()
     ends: tuple[tuple[str, float, str], ...] = ()
     notes: tuple[str, ...] = ()
+    outages: str = ""
 
     @property
     def begun_at(self) -> float | None:
@@ -118,6 +119,7 @@ def read_job(directory: str, config: Sequence[str] = ()) -> tuple[Job, Cause, tu
         environment=tuple(_environment(directory)),
         ends=tuple(_ends(directory)),
         notes=(*notes, *story.unread),
+        outages=story.outages,
     )
     return job, dataclasses.replace(cause, notes=(*slurm_jobs, *cause.notes)), step_faults(story.diagnosis, story.logs)
 

@@ -38,6 +38,8 @@ def cost(job: Job) -> Iterator[tuple[str, str]]:
     yield "GPUs", UNKNOWN if gpus is None else f"{gpus}{source}"
     yield "GPU-hours", UNKNOWN if seconds is None or gpus is None else f"{seconds * gpus / 3600:.2f}"
     yield "steps", str(len(job.steps))
+    if job.outages:
+        yield "sandbox infrastructure", job.outages
     if job.watched_s is not None and seconds is not None and job.watched_s < seconds:
         yield "watched", f"{duration(job.watched_s)} of it"
     if job.wasted_s is not None and job.wasted_s >= 1:

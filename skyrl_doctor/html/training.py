@@ -9,7 +9,7 @@ from skyrl_doctor.html.job import Rollouts
 from skyrl_doctor.html.markup import Html, join, tag
 from skyrl_doctor.html.parts import folded, plural, table
 from skyrl_doctor.html.plot import NO_STEP, Kind, Series, figure, grid_plot, line_plot, stack_plot
-from skyrl_doctor.watch.figures import CUT, LONGEST, LOSS, MEMORY, PHASES, PLOTTED, PROBS_DIFF
+from skyrl_doctor.watch.figures import CUT, LONGEST, LOSS, MEMORY, PHASES, PLOTTED, PROBE_DIFFERENCE, PROBS_DIFF
 from skyrl_doctor.watch.observations import Step
 from skyrl_doctor.watch.rules.base import duration
 from skyrl_train.contracts.rollout_summaries import Summary
@@ -20,6 +20,7 @@ FIGURES = {
     "longest response": LONGEST,
     "cut responses": CUT,
     "probability mismatch": PROBS_DIFF,
+    "weight probe": PROBE_DIFFERENCE,
     **MEMORY,
 }
 MOST_ROWS = 200

@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 
 from skyrl_doctor.core.record import record
+from skyrl_train.contracts.weight_limits import DIFFERENCE
 
 Metrics = Mapping[str, float]
 
@@ -68,6 +69,7 @@ CORRELATION = Figure(verl=("training/rollout_actor_probs_pearson_corr",))
 LOGPROBS_DIFF = Figure(
     skyrl=("policy/rollout_train_logprobs_abs_diff_mean", "policy/minibatch_rollout_logprobs_abs_diff_mean")
 )
+PROBE_DIFFERENCE = Figure(own=(DIFFERENCE,))
 EFFECTIVE_SAMPLES = Figure(verl=("rollout_corr/rollout_is_eff_sample_size",))
 IMPORTANCE = Figure(verl=("rollout_corr/rollout_is_mean",))
 TRAINABLE = Figure(prime_rl=("Trainable",))

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from skyrl_train.contracts.agent.finish import OUTAGE
+from skyrl_train.contracts.agent.outages import Outage
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import TrainError
 
@@ -49,14 +50,20 @@ class Breaker:
         *,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._rule, self._say, self._now, self._sleep = rule, say, now, sleep
+        self._rule, self._say, self._now, self._sleep, self._clock = rule, say, now, sleep, clock
         self._ends: deque[str] = deque(maxlen=rule.window)
         """For each of the last rollouts the task that failed; empty if it did not."""
         self._running = 0
         self._outage: asyncio.Task[None] | None = None
         self._since: float | None = None
         """The begin of the outage. It ends with the first rollout that infrastructure lets through."""
+        self._began_at = self._usable_s = 0.0
+        """Of the outage: its begin by the clock of all processes, and the seconds until the runtime could be used."""
+        self._first = ""
+        """What failed when the outage began."""
+        self._survived: list[Outage] = []
         self._pauses = self._outages = 0
         self._over: str = ""
         """Why no rollout runs any more."""
@@ -83,6 +90,11 @@ class Breaker:
                 return transcript
             number += 1
 
+    def take_survived(self) -> list[Outage]:
+        """The outages that have ended since the last call."""
+        taken, self._survived = self._survived, []
+        return taken
+
     async def _closed(self) -> None:
         """Waits while the breaker is open."""
         while self._outage is not None:
@@ -96,6 +108,7 @@ class Breaker:
         failures = [task for task in self._ends if task]
         if not failed:
             if self._since is not None and self._outage is None:
+                self._survived.append(Outage(began_at=self._began_at, seconds=self._usable_s, why=self._first))
                 self._since, self._pauses = None, 0
         elif self._outage is None and len(failures) >= self._rule.most and len({*failures}) > 1:
             # the rollouts of one task share its image: where they alone fail, that is the task's fault
@@ -104,7 +117,8 @@ class Breaker:
                 f"TRN022: infrastructure failed {len(failures)} of the last {len(self._ends)} rollouts ({why}); no new rollout "
                 f"begins until the sandbox runtime can be used, for at most {self._rule.limit_s:g} s"
             )
-            self._since = self._now() if self._since is None else self._since
+            if self._since is None:
+                self._since, self._began_at, self._first = self._now(), self._clock(), why
             self._outages += 1
             self._outage = asyncio.get_running_loop().create_task(self._until_usable(health, why))
 
@@ -128,9 +142,10 @@ class Breaker:
             self._pauses += 1
             answer = await health()
             if not answer:
-                took = self._now() - since
+                self._usable_s = self._now() - since
                 self._say(
-                    f"the sandbox runtime can be used again after {took:.0f} s; rollouts go on, and failed ones are repeated"
+                    f"the sandbox runtime can be used again after {self._usable_s:.0f} s; rollouts go on, and failed ones "
+                    "are repeated"
                 )
                 return
             why = answer

@@ -221,6 +221,7 @@ _TRAINER = (
     Key("trainer.save_every_steps", "trainer.save_freq"),
     Key("trainer.validate_every_steps", "trainer.test_freq"),
     Key("trainer.validate_first", "trainer.val_before_train"),
+    Key("trainer.validate_samples", f"{R}.val_kwargs.n"),
     Key("trainer.checkpoint_dir", "trainer.default_local_dir", Use.COMPUTED),
     Key("trainer.checkpoints_to_keep", "trainer.max_actor_ckpt_to_keep", Use.COMPUTED),
     Key("trainer.resume", "trainer.resume_mode", Use.COMPUTED, words={"path": "resume_path"}),

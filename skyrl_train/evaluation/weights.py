@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.rl.weight_proof import LIMIT, MOST_TOKENS, TEXT, mean_difference
+from skyrl_train.contracts.weight_limits import LIMIT
+from skyrl_train.rl.weight_proof import MOST_TOKENS, TEXT, mean_difference
 from skyrl_train.torch_child import output_of
 
 CHILD = Path(__file__).parent.parent / "rl" / "score_child.py"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from skyrl_train.checkpoints import CheckpointError, last_good
 from skyrl_train.checkpoints.places import checkpoint_root
+from skyrl_train.contracts.agent.counts_file import survived_outages
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
 from skyrl_train.contracts.typed import FormatError, parse_object
@@ -31,6 +32,8 @@ def lines(job_dir: str) -> Iterator[str]:
         yield f"health:   {_health(job_dir, launch.runtime_url)}"
     if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # prime-rl saves its own kind of checkpoints
         yield f"saved:    {_checkpoint(checkpoint_root(launch.config, launch.work_dir(job_dir)))}"
+    if outages := survived_outages(job_dir):
+        yield f"outages:  {outages}"
     yield f"doctor:   {_diagnosis(job_dir)}"
 
 

@@ -76,6 +76,7 @@ class SkyrlAgentLoop(AgentLoopBase):
         )
 
     async def _record_end(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
+        tag = ends.with_outages(tag, self._shared.breaker.take_survived())
         key = f"{row['uid']}_{row['session_id']}"
         await transfer_queue.async_kv_put(key=key, partition_id=ends.PARTITION, tag=tag)
 

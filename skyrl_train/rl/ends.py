@@ -6,11 +6,13 @@ partition of TransferQueue that verl does not read.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from skyrl_train.contracts.agent.finish import INFRASTRUCTURE, Finish
 from skyrl_train.contracts.agent.metrics import Counts, count_one, in_groups
+from skyrl_train.contracts.agent.outages import Outage
 from skyrl_train.contracts.agent.pass_rates import Outcome
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.payloads import from_json, to_json
@@ -23,12 +25,13 @@ _LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The end of one rollout. `why` is empty if it is trained on."""
+    """The end of one rollout. `why` is empty if it is trained on. `outages` ended in its process before it did."""
 
     group: str
     counts: Counts
     why: str = ""
     repository: str = ""
+    outages: tuple[Outage, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -52,6 +55,15 @@ def tag_of_raised(why: str, *, row: int) -> dict[str, object]:
 def tag_of_stop(why: str, *, row: int) -> dict[str, object]:
     """The tag of a rollout after which the run must end."""
     return {**tag_of_raised(why, row=row), "stop": why[:2000]}
+
+
+def with_outages(tag: Mapping[str, object], outages: Sequence[Outage]) -> dict[str, object]:
+    """The tag of a rollout, with the outages that ended before it."""
+    return {**tag, "outages": [asdict(one) for one in outages]} if outages else dict(tag)
+
+
+def _outages_of(tag: Mapping[str, Any]) -> tuple[Outage, ...]:
+    return tuple(Outage(**one) for one in tag.get("outages", ()))
 
 
 def written(tags: Mapping[str, Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
@@ -79,6 +91,7 @@ def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: 
             counts=from_json(Counts, str(tag["counts"])),
             why=str(tag["why"]),
             repository=str(tag.get("repository", "")),
+            outages=_outages_of(tag),
         )
         for key, tag in tags.items()
         if group_of(key) in set(listed)

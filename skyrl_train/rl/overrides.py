@@ -50,7 +50,7 @@ def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> li
     """
     refuse_without_tasks(config)
     values: dict[str, Value] = dict(verl_keys.overrides(_settings(config), critic=config.needs_critic))
-    for section in (_files, _engine, _critic, _trainer, _rollout_gpus):
+    for section in (_files, _engine, _critic, _trainer, _validation, _rollout_gpus):
         values |= {verl_keys.hydra_key(key): value for key, value in section(config, place).items()}
     values |= {**seeds.words(config, rollout=verl_keys.R, actor=verl_keys.A), **start}
     own = config.trainer.verl_overrides
@@ -131,6 +131,21 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
         # if steps are set, the number of epochs must not end the run
         key_of("trainer.epochs"): max(trainer.epochs, trainer.steps or 0),
         key_of("trainer.checkpoint_dir"): checkpoint_root(config, place.work_dir),
+    }
+
+
+def _validation(config: RunConfig, place: Place) -> dict[str, Value]:
+    """Several rollouts of a task are sampled as in training: verl's greedy ones would all be the same."""
+    del place
+    rollout = config.rollout
+    if config.trainer.validate_samples == 1:
+        return {}
+    key = f"{verl_keys.R}.val_kwargs"
+    return {
+        f"{key}.do_sample": rollout.temperature > 0,
+        f"{key}.temperature": rollout.temperature,
+        f"{key}.top_p": rollout.top_p,
+        f"{key}.top_k": rollout.top_k,
     }
 
 

@@ -9,7 +9,8 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from skyrl_train.agent.breaker import OutageError
 from skyrl_train.contracts.agent.counts_file import line
-from skyrl_train.contracts.agent.metrics import Counts, figures
+from skyrl_train.contracts.agent.metrics import Counts, figures, of_outages
+from skyrl_train.contracts.agent.outages import Outage
 from skyrl_train.contracts.agent.pass_rates import Outcome
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.files import append_line
@@ -40,6 +41,8 @@ class Sampler(ReplayBuffer):
         self._config = shared(self._job_dir).config
         self.validated: list[Outcome] = []
         """The rollouts of the running validation; the trainer takes them."""
+        self._outages: list[Outage] = []
+        """Outages since the last counted step, those of a validation included."""
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
         """The batch of a step. FIX(TRN001): without a usable rollout, new prompts are drawn as often as the configuration
@@ -66,7 +69,7 @@ class Sampler(ReplayBuffer):
         groups, tags = self._finished(step, partition_id, batch_size)
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
-        n = self._config.rollout.n if training else 1
+        n = self._config.rollout.n if training else self._config.trainer.validate_samples
         recorded = ends.written(transfer.tags(ends.PARTITION))
         found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
@@ -75,7 +78,10 @@ class Sampler(ReplayBuffer):
         transfer.clear(partition_id, [*groups, *alone])
         transfer.clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
         counts = ends.total(found)
+        self._outages += [outage for end in found for outage in end.outages]
         if training:
+            counts += of_outages(self._outages)
+            self._outages = []
             self._write_counts(counts)
         else:
             self.validated += [end.outcome for end in found]

@@ -93,10 +93,11 @@ class Trainer(PPOTrainer):
         self.replay_buffer.validated = []
 
     def on_validate_end(self) -> None:
-        """Reports pass@1 with its interval, which verl's mean lacks."""
+        """Reports pass@1 and pass@k with their intervals, which verl's mean lacks."""
         super().on_validate_end()
         job_dir = str(self.config.trainer.v1.sampler.sampler_kwargs.job_dir)
-        validation.report(job_dir, self.global_steps, self.replay_buffer.validated)
+        samples = int(self.config.actor_rollout_ref.rollout.val_kwargs.n)
+        validation.report(job_dir, self.global_steps, self.replay_buffer.validated, samples=samples)
 
     def _prepare_stop(self) -> None:
         """Makes verl skip the validation and save the running step, if checkpoints are saved at all."""

@@ -11,12 +11,13 @@ from skyrl_train.contracts.job_files import VALIDATION
 from skyrl_train.contracts.run_log import say
 
 
-def report(job_dir: str, step: int, outcomes: Sequence[Outcome]) -> None:
-    """A full disk loses the line of JSON, not the run."""
-    rates = pass_rates(outcomes, [1])
+def report(job_dir: str, step: int, outcomes: Sequence[Outcome], *, samples: int) -> None:
+    """pass@1, and pass@k of `samples` rollouts a task. A full disk loses the line of JSON, not the run."""
+    ks = sorted({1, samples})
+    rates = pass_rates(outcomes, ks)
     failed = f"; infrastructure failed {amount(rates.without_result, 'rollout')}" if rates.without_result else ""
     say(f"validation of step {step}: {described(rates) or 'no result'} of {amount(rates.tasks, 'task')}{failed}")
-    repositories = {name: as_json(each) for name, each in by_repository(outcomes, [1]).items()}
+    repositories = {name: as_json(each) for name, each in by_repository(outcomes, ks).items()}
     line = {"step": step, **as_json(rates), "repositories": repositories}
     try:
         append_line(os.path.join(job_dir, VALIDATION), json.dumps(line) + "\n")

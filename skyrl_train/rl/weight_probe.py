@@ -10,6 +10,7 @@ import torch
 from verl.utils import tensordict_utils
 
 from skyrl_train.contracts.run_log import say
+from skyrl_train.contracts.weight_limits import DIFFERENCE
 from skyrl_train.rl.weight_proof import MOST_TOKENS, TEXT, Proof, WeightsError
 
 LIMIT_S = 60.0
@@ -45,7 +46,7 @@ class WeightProbe:
         say(
             f"weights of step {step} proven on {len(servers)} model servers: difference {max(differences):.4f}, {seconds:.2f} s"
         )
-        return {"weights/probe_difference": max(differences), "weights/probe_s": seconds}
+        return {DIFFERENCE: max(differences), "weights/probe_s": seconds}
 
 
 def of_trainer(actor: Any, ids: Sequence[int], workers: int) -> list[float]:

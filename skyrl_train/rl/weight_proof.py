@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.weight_limits import LEAST, LIMIT
 
 TEXT = """\
 def median(values):
@@ -21,10 +22,8 @@ def median(values):
 The test failed because an empty list has no middle. The fix is to raise ValueError, and to say so in the documentation.
 """
 MOST_TOKENS = 128
-LIMIT = 0.15
-"""Mean difference in nats that two engines never had with the same weights: bfloat16 gives 0.004 to 0.006 (docs/training.md)."""
-GROWTH, LEAST = 5.0, 0.02
-"""Or so many times the middle of the earlier syncs, if that is at least this much."""
+GROWTH = 5.0
+"""A difference may also be so many times the middle of the earlier syncs, or LEAST."""
 MOVED = 1e-3
 """So much must one of the trainer's figures have moved before the server's figures must move too."""
 KEPT = 16

@@ -1,13 +1,24 @@
 """What the campaign of kills calls equal, and what it does not."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.exact_resume import History, difference
+from benchmarks.exact_resume import History, difference, row
 
 METRICS = {"actor/pg_loss": 0.25, "critic/score/mean": 0.5}
 FILES = {"actor/model.pt": "a", "data.pt": "b"}
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_documented_results_are_those_of_the_data() -> None:
+    lines = (ROOT / "benchmarks/exact_resume.jsonl").read_text(encoding="utf-8").splitlines()
+    shown = (ROOT / "docs/training.md").read_text(encoding="utf-8").splitlines()
+    head = next(number for number, line in enumerate(shown) if line.startswith("| advantage | reference policy |"))
+    assert shown[head + 2 : head + 2 + len(lines) + 1] == [*(row(json.loads(line)) for line in lines), ""]
 
 
 def history(**changes: dict[str, float] | dict[str, str]) -> History:
@@ -41,7 +52,8 @@ def test_metrics_of_clocks_are_no_difference(tmp_path: Path) -> None:
 
     found = History()
     line = (
-        '{"step": 1, "data": {"training/global_step": 1, "timing_s/step": 2.5, "perf/x": 1.0, "actor/pg_loss": 0.25}}\n'
+        '{"step": 1, "data": {"training/global_step": 1, "timing_s/step": 2.5, "perf/x": 1.0, '
+        '"critic/perf/cpu_memory_used_gb": 5.1, "actor/pg_loss": 0.25}}\n'
     )
     (tmp_path / "metrics.jsonl").write_text(line + line[:30])
     assert record(tmp_path, found, after=0) == [2.5]

@@ -1,11 +1,12 @@
 """What benchmarks/pairs.py makes of its arguments and of the requirements of a build."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.pairs import Pair, PairError, own_needs, row, run, torch_of
+from benchmarks.pairs import ROOT, Pair, PairError, Result, own_needs, row, run, torch_of
 
 
 def test_a_pair_in_any_order() -> None:
@@ -31,10 +32,22 @@ def test_what_the_tests_need_is_read_from_the_lock_of_the_lane() -> None:
     assert [name for name in needs if name.startswith(("torch", "#"))] == []
 
 
+def test_the_documented_results_are_those_of_the_data() -> None:
+    docs = (ROOT / "docs/training.md").read_text(encoding="utf-8").splitlines()
+    results = (ROOT / "benchmarks/pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    expected = [row(Result(**json.loads(line))) for line in results]
+    assert [line for line in docs if "| `benchmarks.pairs`" in line] == expected
+
+
 def test_a_row_and_a_reason() -> None:
-    pair = Pair("0.9.1", "0.31.0")
-    assert row(pair, {"torch": "2.13.0+cpu", "ray": "2.60.0"}, "passed in 90 s") == (
-        "| 0.9.1 | 0.31.0 | torch 2.13.0+cpu, ray 2.60.0 | passed in 90 s |"
+    versions = {"torch": "2.13.0+cpu", "ray": "2.60.0"}
+    passed = Result("0.9.1", "0.31.0", "passed in 90 s", versions, ["test_settings", "test_training"])
+    assert row(passed) == (
+        "| 0.9.1 | 0.31.0 | `benchmarks.pairs` on a CPU with test_settings, test_training: passed in 90 s | "
+        "torch 2.13.0+cpu, ray 2.60.0 |"
+    )
+    assert row(Result("0.9.1", "0.32.0", "not installed: no solution")) == (
+        "| 0.9.1 | 0.32.0 | `benchmarks.pairs`: not installed: no solution |  |"
     )
     with pytest.raises(PairError, match=r"^no solution$"):
         run([sys.executable, "-c", "import sys; sys.exit('reading\\nno solution')"])

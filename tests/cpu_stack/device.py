@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.distributed.fsdp import CPUOffloadPolicy
 from verl.plugin.platform import PlatformBase, PlatformRegistry
 
 
@@ -129,3 +130,15 @@ def _one_backend(backend: str | None = None, **words: Any) -> None:
 
 
 torch.distributed.init_process_group = _one_backend
+
+
+_offload_policy = CPUOffloadPolicy.__init__
+
+
+@functools.wraps(_offload_policy)
+def _not_pinned(self: CPUOffloadPolicy, pin_memory: bool = True) -> None:
+    """verl keeps a reference model in pinned memory, which is memory of an accelerator."""
+    _offload_policy(self, pin_memory=False)
+
+
+CPUOffloadPolicy.__init__ = _not_pinned  # type: ignore[method-assign]  # also where it is imported by now

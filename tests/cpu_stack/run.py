@@ -18,6 +18,8 @@ BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
 """Names a file; so many sandboxes as stand in it do not start."""
 LATE = "late_sandboxes"
 """A file in the job directory: while it is there, some sandboxes are late, as in slow tasks (cpu_stack.loop)."""
+TAKEN = "taken.jsonl"
+"""Where the sampler writes which prompts each step takes, in the job directory (cpu_stack.sampler)."""
 METRICS = "metrics.jsonl"
 """Where verl writes the figures of each step, in the job directory."""
 TESTS = Path(__file__).parents[1]
@@ -76,6 +78,11 @@ verl_overrides = [
   "+ray_kwargs.ray_init.object_store_memory=500000000",
 ]
 """
+RECORDING = """\
+  "trainer.v1.sampler.custom_sampler.path=pkg://cpu_stack.sampler",
+  "trainer.v1.sampler.custom_sampler.name=RecordingSampler",
+"""
+"""Overrides of a run whose sampler writes TAKEN."""
 
 
 def config_text(
@@ -122,6 +129,8 @@ def write_job(
         phase_s=phase_s,
         gpus=gpus,
     )
+    if mode != "sync":
+        text = text.replace("verl_overrides = [\n", f"verl_overrides = [\n{RECORDING}")
     more = f'mode = "{mode}"\nrollout_gpus = {rollout_gpus}\n'
     text = text.replace("[trainer]\n", f"[slurm]\ngpus_per_node = {gpus}\n[trainer]\n{more}")
     config = parse(text)

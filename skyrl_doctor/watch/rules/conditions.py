@@ -22,6 +22,7 @@ from skyrl_doctor.watch.figures import (
     KEPT_GROUPS,
     LOGPROBS_DIFF,
     MISMATCH_KL,
+    PROBE_DIFFERENCE,
     PROBS_DIFF,
     REFERENCE_KL,
     SHORTEST,
@@ -45,6 +46,7 @@ from skyrl_doctor.watch.rules.faults import (
     nothing_to_learn,
     outside,
 )
+from skyrl_train.contracts.weight_limits import LEAST, LIMIT
 
 NO_CALLS = Figure(own=("rollout_metrics/no_call_ratio",))
 NO_CONTEXT = Figure(own=("rollout_metrics/context_exceed_ratio",))
@@ -105,6 +107,10 @@ _not_finite = functools.partial(
 )
 _SAME_WEIGHTS = fix_config(
     "check that the engine has the trainer's weights and precision, and that both see the same tokens"
+)
+_PROVE = fix_config(
+    "compare a server with the checkpoint that it should run: skyrl-train weights URL CHECKPOINT; check the sync, the "
+    "adapter and a quantisation of the rollouts"
 )
 _MISMATCH: Mapping[str, Advice] = {
     VERL: fix_config(
@@ -250,6 +256,20 @@ CONDITIONS = (
         after=5,
         advice=_SAME_WEIGHTS,
         advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="TRN021.drift",
+        fault=above(LEAST, PROBE_DIFFERENCE),
+        expected=f"at most {LEAST:g}, and about 0.005 in bfloat16: the servers' weights move away from the trainer's",
+        after=3,
+        advice=_PROVE,
+    ),
+    _root(
+        key="TRN021.difference",
+        fault=compared(lambda value: not value <= LIMIT, PROBE_DIFFERENCE),
+        expected=f"at most {LIMIT:g}: the servers run other weights than the trainer",
+        after=2,
+        advice=_PROVE,
     ),
     Condition(
         key="AGT016.samples",

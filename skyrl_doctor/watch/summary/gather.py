@@ -16,6 +16,7 @@ from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.read.steps import StepReader
 from skyrl_doctor.watch.sink.events import read
 from skyrl_train.contracts import bounded
+from skyrl_train.contracts.job_files import COUNTS
 from skyrl_train.contracts.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
@@ -43,6 +44,7 @@ class Story:
     logs: tuple[str, ...] = ()
     slurm_id: str = ""
     others: tuple[DiagnosedJob, ...] = ()
+    outages: str = ""
 
     @property
     def wasted_gpu_hours(self) -> float | None:
@@ -70,7 +72,17 @@ def gather(job_dir: str) -> Story:
         logs=logs,
         slurm_id=found.newest.slurm_id,
         others=found.jobs[1:],
+        outages=_outages(job_dir),
     )
+
+
+def _outages(job_dir: str) -> str:
+    """The outages of the sandbox infrastructure that the run survived. Its counts are read by pydantic: only if there are any."""
+    if not os.path.exists(os.path.join(job_dir, COUNTS)):
+        return ""
+    from skyrl_train.contracts.agent.counts_file import survived_outages
+
+    return survived_outages(job_dir)
 
 
 def _gpus(verdict: dict[str, Any]) -> tuple[int | None, str]:

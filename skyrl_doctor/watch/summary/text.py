@@ -54,6 +54,8 @@ def _head(story: Story, redact: Redact) -> Iterator[str]:
     yield f"| node | {_code(story.node) if story.node else UNKNOWN} |"
     yield f"| last step | {UNKNOWN if story.last_step is None else story.last_step} |"
     yield f"| GPUs | {UNKNOWN if story.gpus is None else f'{story.gpus} (from {story.gpus_from})'} |"
+    if story.outages:
+        yield f"| sandbox infrastructure | {_clean(story.outages, redact).replace('|', chr(92) + '|')} |"
     yield f"| time after the root cause | {_wasted(story)} |"
     yield f"| **GPU-hours after the root cause** | {_gpu_hours(story)} |"
     yield ""

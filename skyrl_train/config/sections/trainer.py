@@ -37,6 +37,8 @@ class TrainerSection(Section):
     """Validate every N steps; -1 never validates."""
     validate_first: bool = False
     """Validate before the first step."""
+    validate_samples: int = Field(default=1, ge=1)
+    """Rollouts of each validation task. One is sampled greedily. Several are sampled as in training and give pass@k."""
     checkpoint_dir: str = "checkpoints"
     """Directory of checkpoints; project and experiment are appended."""
     checkpoints_to_keep: int = Field(default=2, ge=1)

@@ -1,10 +1,12 @@
 """Counts the rollouts of a step or a run, and computes SkyRL's metrics from the counts."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind
 from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.outages import MOST_CAUSES, Outage, merged
 from skyrl_train.contracts.agent.transcript import Step, Transcript
 from skyrl_train.contracts.rewards.score import Scored
 
@@ -29,12 +31,27 @@ class Counts:
     tasks: int = 0
     all_resolved: int = 0
     none_resolved: int = 0
+    outages: int = 0
+    outage_s: float = 0.0
+    outage_causes: dict[str, int] = field(default_factory=dict)
     ends: dict[Finish, int] = field(default_factory=dict)
 
     def __add__(self, other: "Counts") -> "Counts":
         ends = {end: self.ends.get(end, 0) + other.ends.get(end, 0) for end in {**self.ends, **other.ends}}
-        numbers = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self) if f.name != "ends"}
-        return Counts(**numbers, ends=ends)
+        names = {**self.outage_causes, **other.outage_causes}
+        causes = {why: self.outage_causes.get(why, 0) + other.outage_causes.get(why, 0) for why in names}
+        numbers = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self) if f.name not in _DICTS}
+        return Counts(**numbers, ends=ends, outage_causes=causes)
+
+
+_DICTS = frozenset({"ends", "outage_causes"})
+
+
+def of_outages(outages: Iterable[Outage]) -> Counts:
+    """The counts of a step's outages, without its rollouts."""
+    found = merged(outages)
+    causes = dict(Counter(one.why for one in found).most_common(MOST_CAUSES))
+    return Counts(outages=len(found), outage_s=sum(one.seconds for one in found), outage_causes=causes)
 
 
 def count(transcripts: Iterable[Transcript]) -> Counts:
@@ -83,7 +100,7 @@ def _reward(transcript: Transcript) -> float | None:
 
 
 def figures(counts: Counts) -> dict[str, float]:
-    """The metrics that SkyRL logs, and two for the doctor's watch: `rollouts` and `no_call_ratio`.
+    """The metrics that SkyRL logs, two for the doctor's watch, `rollouts` and `no_call_ratio`, and the survived outages.
 
     A ratio with denominator 0 is left out.
     """
@@ -108,6 +125,8 @@ def figures(counts: Counts) -> dict[str, float]:
         "num_empty_messages": counts.empty_replies,
         "num_all_resolved": counts.all_resolved,
         "num_none_resolved": counts.none_resolved,
+        "outages": counts.outages,
+        "outage_s": counts.outage_s,
     }
     known = {name: part / whole for name, (part, whole) in ratios.items() if whole}
     return {f"rollout_metrics/{name}": float(value) for name, value in {**known, **numbers}.items()}

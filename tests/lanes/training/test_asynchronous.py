@@ -4,10 +4,12 @@ import json
 import signal
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cpu_stack.run import LATE, METRICS, write_job
+from cpu_stack.run import LATE, METRICS, TAKEN, write_job
+from cpu_stack.tiny import PROMPTS
 from lanes.training.lab import allow, training
 from skyrl_train.agent import journal
 from skyrl_train.checkpoints.saved import examine
@@ -33,6 +35,28 @@ def whole(job: Path, step: int) -> bool:
     return found.is_dir() and examine(str(found)).complete and examine(str(found)).marked
 
 
+def taken(job: Path) -> list[dict[str, Any]]:
+    """The prompts that each step of both lives took: their rows, and the prompts that were there with the step that asked."""
+    path = job / TAKEN
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def no_prompt_is_lost_or_taken_twice(killed: list[dict[str, Any]], resumed: list[dict[str, Any]]) -> None:
+    """Over the steps that count: those up to the checkpoint, and those after the restart."""
+    kept = [*(one for one in killed if one["step"] < resumed[0]["step"]), *resumed]
+    assert [one["step"] for one in kept] == list(range(1, STEPS + 1))
+    rows = {prompt: row for one in kept for prompt, row in one["taken"].items()}
+    assert len(rows) == sum(len(one["taken"]) for one in kept)  # none is taken twice
+    asked: dict[str, int] = {}
+    for one in kept:
+        asked = {**one["asked"], **asked}
+    assert {*asked} - {*rows} == {*kept[-1]["asked"]} - {*kept[-1]["taken"]}  # none is lost
+    order = sorted(asked, key=lambda prompt: asked[prompt])
+    for first in range(0, len(order), len(PROMPTS)):  # each epoch has each row once
+        found = [rows[prompt] for prompt in order[first : first + len(PROMPTS)] if prompt in rows]
+        assert len(found) == len({*found}), (first, found)
+
+
 @pytest.mark.parametrize(("mode", "gpus"), [("colocate_async", 0), ("separate_async", 1)], ids=["colocate", "separate"])
 def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path, mode: str, gpus: int) -> None:
     job = tmp_path / "job"
@@ -44,7 +68,7 @@ def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path
         run.signal(signal.SIGKILL)
         run.child.wait()
         run.until_gone()
-    before = len(figures(job))
+    before, taken_before = len(figures(job)), len(taken(job))
     (job / LATE).unlink()
     with training(job, "resumed") as run:
         run.ends_with(0)
@@ -53,6 +77,7 @@ def test_late_rollouts_go_on_over_steps_and_restarts(tmp_path: Path, model: Path
 
     steps = [int(step["training/global_step"]) for step in figures(job)]
     assert steps[before:] == list(range(steps[before], STEPS + 1))
+    no_prompt_is_lost_or_taken_twice(taken(job)[:taken_before], taken(job)[taken_before:])
     ages = [step["rollout_metrics/staleness_max"] for step in figures(job)]
     assert max(ages) >= 1  # a late rollout was trained on in a later step
     assert max(ages) < MOST

@@ -1,26 +1,29 @@
 """A LoRA adapter, trained by verl under FSDP2 and sampled by vLLM: each sync brings the new one (TRN007). The same run is
 validated before its first step and after its second, and two processes run its rollouts: nothing of that is in the others."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from cpu_stack.run import write_job
+from cpu_stack.tiny import PROMPTS
 from lanes.training.lab import allow, training
 from lanes.training.test_training import steps, weights, whole
 from skyrl_train.agent import journal
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.job_files import VALIDATION
 from skyrl_train.launch import directory
 
 pytestmark = [pytest.mark.verl, pytest.mark.vllm]
 MORE = {
     "[data]\n": 'lora_rank = 8\n[data]\nval_files = ["{tasks}"]\n',
     "[rollout]\n": "[rollout]\nagent_workers = 2\n",
-    "[trainer]\n": "[trainer]\nvalidate_first = true\nvalidate_every_steps = 2\n",
+    "[trainer]\n": "[trainer]\nvalidate_first = true\nvalidate_every_steps = 2\nvalidate_samples = 2\n",
 }
 LAST = 3
-VALIDATED = "val-core/r2e-gym/acc/mean@1"
+VALIDATED = "val-core/r2e-gym/acc/mean@2"
 
 
 def told(job: Path, step: int) -> dict[tuple[str, int], float]:
@@ -52,6 +55,10 @@ def test_the_adapter_reaches_what_is_sampled(tmp_path: Path, model: Path) -> Non
 
     first, *done = steps(job)
     assert [VALIDATED in step for step in (first, *done)] == [True, False, True, True]  # the last step always is
+    validations = [json.loads(line) for line in (job / VALIDATION).read_text().splitlines()]
+    assert [(one["step"], one["rollouts"], sorted(one["pass"])) for one in validations] == [
+        (step, 2 * len(PROMPTS), ["1", "2"]) for step in (0, 2, LAST)
+    ]
     assert "actor/grad_norm" not in first
     assert len(done) == LAST
     assert all(step["training/rollout_actor_probs_pearson_corr"] > 0.99 for step in done)

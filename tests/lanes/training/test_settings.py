@@ -21,14 +21,14 @@ from skyrl_train.rl.settings import composed
 for line in sys.stdin:
     try:
         made = composed(json.loads(line))
-        print(json.dumps([made.algorithm.adv_estimator, made.critic.enable, made.data.train_batch_size]))
+        print(json.dumps([made.algorithm.adv_estimator, made.critic.enable, made.data.train_batch_size,
+                          made.actor_rollout_ref.rollout.val_kwargs.n]))
     except UsageError as error:
         print(json.dumps([str(error)]))
 """
-MIG20 = (Path(__file__).parents[3] / "examples" / "mig20.toml").read_text()
+DATA = (Path(__file__).parents[3] / "examples" / "mig20.toml").read_text()
 NAME = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
-DATA = MIG20.replace("[data]\n", '[data]\ntrain_files = ["a.parquet"]\n')
-PPO = DATA + 'verl_overrides = ["data.train_batch_size=3"]\n[algorithm]\nadvantage = "gae"\n'
+PPO = DATA + 'validate_samples = 2\nverl_overrides = ["data.train_batch_size=3"]\n[algorithm]\nadvantage = "gae"\n'
 LORA = DATA.replace("[data]", "lora_rank = 8\n[data]").replace("n = 2\n", 'n = 2\nload_format = "safetensors"\n')
 WRONG = DATA + 'verl_overrides = ["data.no_such_key=3"]\n'
 START = Resume(None, 0, ()).overrides
@@ -55,5 +55,5 @@ def test_every_kind_of_configuration_composes(tmp_path: Path, model: Path) -> No
         for line in done.stdout.splitlines()
         if line.startswith("[") and line.endswith("]") and '"' in line
     ]
-    assert answers[:3] == [["grpo", False, 1], ["gae", True, 3], ["grpo", False, 1]]
+    assert answers[:3] == [["grpo", False, 1, 1], ["gae", True, 3, 2], ["grpo", False, 1, 1]]
     assert "no_such_key" in answers[3][0]

@@ -75,6 +75,10 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
         assert "the sandbox runtime can be used again after" in run.log
     assert counts(job)[len(done)].rollouts == ROLLOUTS
     assert Finish.ERROR_INITIALIZATION not in counts(job)[len(done)].ends  # all were repeated
+    survived = counts(job)[len(done)]
+    assert (survived.outages, sum(one.outages for one in counts(job))) == (1, 1)
+    assert survived.outage_s > 0
+    assert steps(job)[0]["rollout_metrics/outages"] == 1
     assert counts(job)[-1].masked < ROLLOUTS
     second = last(job)
     assert [step["training/global_step"] for step in steps(job)] == list(range(first + 1, second + 1))

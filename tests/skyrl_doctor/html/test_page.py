@@ -426,6 +426,15 @@ def test_a_watch_that_came_late_is_not_the_time_of_the_job(tmp_path: Path) -> No
         *whole[2:],
         *after,
     ]
+    survived = dataclasses.replace(job, outages="1 outage survived, 35 s without new rollouts: 1 x refused")
+    assert list(cost(survived))[3:5] == [("steps", "3"), ("sandbox infrastructure", survived.outages)]
+
+
+def test_the_weight_probe_is_plotted(tmp_path: Path) -> None:
+    lines = (f"step:{at} - actor/grad_norm:0.2 - weights/probe_difference:0.00{at}\n" for at in (4, 5))
+    (tmp_path / "train.log").write_text("".join(lines), encoding="utf-8")
+    page = page_of(tmp_path / "train.log")
+    assert re.findall(r"<figcaption><b>weight probe</b> (.*?)</figcaption>", page) == ["0.005 at the last step"]
 
 
 def test_a_command_without_gpus_leaves_them_unknown(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from skyrl_train.agent.breaker import TRIES, Breaker, OutageError, Rule
 from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.outages import Outage
 from skyrl_train.contracts.agent.transcript import Transcript
 
 LOST = (Finish.ERROR_INITIALIZATION, Finish.ERROR_RUNTIME, Finish.CMD_TIMEOUT)
@@ -22,7 +23,11 @@ class Runtime:
         self.asked: list[float] = []
         self.ran: list[tuple[str, int, float]] = []
         self.breaker = Breaker(
-            Rule(window=8, rate=0.5, limit_s=100.0), self.said.append, now=self.now, sleep=self.sleep
+            Rule(window=8, rate=0.5, limit_s=100.0),
+            self.said.append,
+            now=self.now,
+            sleep=self.sleep,
+            clock=lambda: 1000.0 + self.time,
         )
 
     def now(self) -> float:
@@ -97,6 +102,13 @@ def test_an_outage_costs_no_rollout() -> None:
     )
     assert second.startswith("the sandbox runtime can be used again after ")
     assert second.endswith(" s; rollouts go on, and failed ones are repeated")
+    (survived,) = runtime.breaker.take_survived()
+    assert survived == Outage(
+        began_at=survived.began_at, seconds=survived.seconds, why="error_runtime: connection refused"
+    )
+    assert (1002.5 < survived.began_at < 1006.0, survived.began_at + survived.seconds >= 1040.0) == (True, True)
+    assert second.startswith(f"the sandbox runtime can be used again after {survived.seconds:.0f} s")
+    assert runtime.breaker.take_survived() == []
     during = [begun for _, _, begun in runtime.ran if 6.0 < begun < 40.0]
     assert during == []
     assert max(runtime.asked) >= 40.0
@@ -127,6 +139,7 @@ def test_an_outage_that_lasts_ends_every_rollout_with_one_sentence() -> None:
     assert str(errors[0]).startswith("TRN022: infrastructure failed rollouts for 10")
     assert "(sandbox.outage_limit_s is 100): no answer from http://n:1. See the runtime's log" in str(errors[0])
     assert runtime.time < 120.0
+    assert runtime.breaker.take_survived() == []
 
 
 def test_a_runtime_that_says_that_it_is_well_and_still_fails_ends_the_run_too() -> None:
@@ -143,6 +156,7 @@ def test_a_second_outage_has_the_whole_limit_again() -> None:
     runtime.down = (0.0, runtime.time + 60.0)
     ended = all_of(runtime, 8)
     assert {one.finish for one in ended} == {Finish.FINISH_TOOL}
+    assert len(runtime.breaker.take_survived()) == 2
 
 
 @pytest.mark.parametrize("finish", LOST)

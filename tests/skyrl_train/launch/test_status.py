@@ -6,6 +6,9 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
+from skyrl_train.contracts.agent.counts_file import line
+from skyrl_train.contracts.agent.metrics import Counts
+from skyrl_train.contracts.job_files import COUNTS
 from skyrl_train.launch import commands, status
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
@@ -40,6 +43,17 @@ def test_one_that_was_never_submitted(job_dir: Path, capsys: pytest.CaptureFixtu
         "runtime:  not submitted",
         "trainer:  not submitted",
         "health:   the runtime is not ready yet",
+    ]
+
+
+def test_outages_that_the_run_survived_are_a_line(job_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = Counts(rollouts=8, outages=1, outage_s=35.0, outage_causes={"error_runtime: refused": 1})
+    (job_dir / COUNTS).write_text(line(Counts(rollouts=8)))
+    assert not any(one.startswith("outages:") for one in shown(job_dir, capsys))
+    (job_dir / COUNTS).write_text(line(counts))
+    assert shown(job_dir, capsys)[-2:] == [
+        "outages:  1 outage survived, 35 s without new rollouts: 1 x error_runtime: refused",
+        "doctor:   no diagnosis yet",
     ]
 
 

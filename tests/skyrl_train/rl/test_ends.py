@@ -3,6 +3,7 @@ from dataclasses import replace
 
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts, count
+from skyrl_train.contracts.agent.outages import Outage
 from skyrl_train.contracts.agent.transcript import Message, Transcript
 from skyrl_train.contracts.rewards.score import Scored
 from skyrl_train.rl.ends import (
@@ -15,6 +16,7 @@ from skyrl_train.rl.ends import (
     tag_of_raised,
     tag_of_stop,
     total,
+    with_outages,
     written,
 )
 from skyrl_train.rl.trained import Untrained
@@ -54,6 +56,14 @@ def test_a_rollout_that_raised_says_what() -> None:
     assert json.loads(json.dumps(tag)) == tag
     (end,) = ends_of({"a_0": tag}, ["a"], 1)
     assert (end.counts, end.why) == (LOST, "error_runtime: KeyError: 'image' (agent_loop.py:66)")
+
+
+def test_an_outage_comes_with_the_first_rollout_that_ended_after_it() -> None:
+    outage = Outage(began_at=1000.0, seconds=35.0, why="error_runtime: connection refused")
+    tag = with_outages(TAG, [outage])
+    assert json.loads(json.dumps(tag)) == tag
+    found = ends_of({"a_0": tag, "a_1": with_outages(TAG, [])}, ["a"], 2)
+    assert [end.outages for end in found] == [(outage,), ()]
 
 
 def test_all_of_a_step_are_counted_as_if_they_had_been_counted_together() -> None:

@@ -174,6 +174,20 @@ def test_a_critic_is_told_of_only_where_there_is_one() -> None:
     assert words(FULL)["critic.model.path"] == "'/models/c'"
 
 
+def test_several_validation_rollouts_are_sampled_as_in_training() -> None:
+    key = "actor_rollout_ref.rollout.val_kwargs"
+    one = words(MINIMAL)
+    assert {name: value for name, value in one.items() if name.startswith(key)} == {f"{key}.n": "1"}
+    text = MINIMAL + "[rollout]\ntemperature = 0.7\ntop_p = 0.9\n[trainer]\nvalidate_samples = 4\n"
+    assert {name: value for name, value in words(text).items() if name.startswith(key)} == {
+        f"{key}.n": "4",
+        f"{key}.do_sample": "true",
+        f"{key}.temperature": "0.7",
+        f"{key}.top_p": "0.9",
+        f"{key}.top_k": "-1",
+    }
+
+
 def test_without_validation_files_the_loader_gets_a_batch_size() -> None:
     assert words(MINIMAL)["data.val_batch_size"] == "1"
     assert words(FULL)["data.val_batch_size"] == "null"

@@ -38,6 +38,7 @@ HEALTHY = {
     "policy/rollout_train_logprobs_abs_diff_mean": 0.01,
     "async/staleness_violation_count": 0.0,
     "async/keep_rate": 0.5,
+    "weights/probe_difference": 0.005,
 }
 BAD: dict[str, tuple[dict[str, float], str]] = {
     "TRN005.metrics": ({"actor/grad_norm": math.nan}, "actor/grad_norm is nan"),
@@ -70,6 +71,8 @@ BAD: dict[str, tuple[dict[str, float], str]] = {
     "AGT016.too-old": ({"async/staleness_violation_count": 3.0}, "async/staleness_violation_count is 3"),
     "AGT019.reference": ({"actor/kl_loss": 12.0}, "actor/kl_loss is 12"),
     "AGT019.errors": ({"Error": 0.6}, "Error is 0.6"),
+    "TRN021.drift": ({"weights/probe_difference": 0.03}, "weights/probe_difference is 0.03"),
+    "TRN021.difference": ({"weights/probe_difference": 0.2}, "weights/probe_difference is 0.2"),
     "AGT021.groups": ({"Trainable": 0.05}, "Trainable is 0.05"),
     "AGT021.kept": ({"async/keep_rate": 0.05}, "async/keep_rate is 0.05"),
 }

@@ -6,6 +6,9 @@ from pathlib import Path
 from skyrl_doctor.watch.sink.events import event
 from skyrl_doctor.watch.summary.gather import gather
 from skyrl_doctor.watch.summary.write import write
+from skyrl_train.contracts.agent.counts_file import line
+from skyrl_train.contracts.agent.metrics import Counts
+from skyrl_train.contracts.job_files import COUNTS
 
 VLLM = (
     "INFO 01-05 00:00:30 [launcher.py:28] up\n"
@@ -96,6 +99,16 @@ def test_nothing_wrong_costs_nothing(tmp_path: Path) -> None:
     text = (root / "summary.md").read_text(encoding="utf-8")
     assert "**No failure was found.**" in text
     assert "| **GPU-hours after the root cause** | 0 |" in text
+
+
+def test_outages_that_the_run_survived_are_a_row(tmp_path: Path) -> None:
+    root = job(tmp_path / "a", gpus=["0"])
+    outage = Counts(rollouts=8, outages=1, outage_s=35.0, outage_causes={"error_runtime: a | b": 1})
+    (root / COUNTS).write_text(line(outage) * 2, encoding="utf-8")
+    write(str(root), tell=lambda _: None)
+    text = (root / "summary.md").read_text(encoding="utf-8")
+    row = "| sandbox infrastructure | 2 outages survived, 70 s without new rollouts: 2 x error_runtime: a \\| b |\n"
+    assert row in text
 
 
 def test_an_error_that_nobody_knows_is_shown_and_not_named(tmp_path: Path) -> None:

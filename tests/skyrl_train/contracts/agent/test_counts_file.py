@@ -12,7 +12,7 @@ from skyrl_doctor.watch.observations import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import base
 from skyrl_doctor.watch.rules.agent import RULE
-from skyrl_train.contracts.agent.counts_file import line, read
+from skyrl_train.contracts.agent.counts_file import line, read, survived_outages, total
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts, figures
 from skyrl_train.contracts.files import append_line
@@ -48,6 +48,20 @@ def test_the_figures_that_the_watch_asks_for_are_those_that_the_trainer_prints()
     }
     assert asked > set()
     assert asked - set(figures(SILENT)) == set()
+
+
+def test_the_outages_of_a_run_are_those_of_all_its_steps(tmp_path: Path) -> None:
+    assert (total(str(tmp_path)), survived_outages(str(tmp_path))) == (None, "")
+    path = tmp_path / COUNTS
+    append_line(str(path), line(SILENT))
+    assert (total(str(tmp_path)), survived_outages(str(tmp_path))) == (SILENT, "")
+    older = '{"rollouts":8,"ends":{}}\n'  # of a version that did not count them
+    outage = Counts(rollouts=8, outages=1, outage_s=35.0, outage_causes={"error_runtime: refused": 1})
+    for text in (line(outage), "{\n", older, line(outage)):
+        append_line(str(path), text)
+    assert survived_outages(str(tmp_path)) == (
+        "2 outages survived, 70 s without new rollouts: 2 x error_runtime: refused"
+    )
 
 
 def test_where_there_is_no_room(tmp_path: Path) -> None:

@@ -89,7 +89,11 @@ def test_figures_under_the_names_of_skyrl() -> None:
         "rollout_metrics/num_empty_messages": 1.0,
         "rollout_metrics/num_all_resolved": 1.0,
         "rollout_metrics/num_none_resolved": 1.0,
+        "rollout_metrics/outages": 0.0,
+        "rollout_metrics/outage_s": 0.0,
     }
+    survived = figures(Counts(outages=2, outage_s=95.5, outage_causes={"x": 2}))
+    assert (survived["rollout_metrics/outages"], survived["rollout_metrics/outage_s"]) == (2.0, 95.5)
 
 
 def test_a_ratio_of_nothing_is_left_out() -> None:
