@@ -30,6 +30,8 @@ SIGNATURES = (
         pattern=r"RecursionError: maximum recursion depth exceeded",
         sample="RecursionError: maximum recursion depth exceeded",
         explain=CAUSE,
+        near=r"(?i:copy)|pickle|__(?:reduce|getstate)|TaskRunner|AgentLoop",
+        within=60,
         versions="python",
     ),
 )

@@ -43,6 +43,13 @@ SIGNATURES = (
         versions="omegaconf",
     ),
     Signature(
+        pattern=r"\bomegaconf\.errors\.Config(?:Attribute|Key)Error: Missing key (?P<key>\S{1,120})$",
+        sample="omegaconf.errors.ConfigAttributeError: Missing key enable",
+        explain="the program reads `{key}`, which the configuration does not have",
+        remedy=f"The line `full_key` below has the whole name. Set it with `+KEY=VALUE`, or use the configuration of the same version as the code. {BEFORE}",
+        versions="omegaconf",
+    ),
+    Signature(
         pattern=r"^(?:\[\w{1,20}\]: ?)?(?:\w{1,40}\.){0,6}\w{0,40}(?:Error|Exception): (?i:(?:invalid|unknown|unrecogni[sz]ed|unexpected|unsupported|undefined|extra) (?:config(?:uration)?|settings?|hyper-?parameter|yaml|toml) (?:key|option|field|parameter|entry|name|argument)s?)\b(?: \w{2,5})?:? ?[\[('\"`]{0,2}(?P<key>[\w.-]{1,120})",
         sample="AssertionError: Invalid configuration key: save_every",
         explain="the program's configuration has no key `{key}`",
@@ -134,7 +141,7 @@ SIGNATURES = (
         explain="the program refused a command-line argument",
         remedy="Compare the argument with `--help` of the installed version: its spelling, or its name in another version.",
         versions="argparse",
-        unless=r"agent[-_]server",
+        unless=r"agent[-_]server|^(?:conda|mamba|micromamba|git|apt|npm|helm|kubectl): error: ",
         last_resort=True,
     ),
     Signature(

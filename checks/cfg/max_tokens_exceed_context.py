@@ -83,6 +83,14 @@ SIGNATURES = (
         versions="vllm 0.20 - 0.27",
     ),
     Signature(
+        pattern=r"\bmaximum context length of \S{1,120} is \d+\. However, answering your request will take \d+ tokens",
+        sample="litellm.BadRequestError: OwnException - The maximum context length of own-model is 32768. However, answering your request will take 39732 tokens.",
+        explain=CAUSE,
+        remedy=LOWER,
+        versions="servers of models",
+        request=True,
+    ),
+    Signature(
         pattern=r"max_(?:completion_)?tokens ?= ?(?P<asked>\d+) cannot be greater than max_model_len(?: ?= ?(?P<limit>\d+))?",
         sample="ValueError: max_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer output tokens.",
         explain="max_tokens {asked} exceeds max_model_len {limit}",

@@ -48,12 +48,14 @@ MATCHING_XFORMERS = "`python -m xformers.info` names the versions that it was bu
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
+        unless=r"\bSkipping import of ",
         sample="ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcEE",
         explain="a compiled extension was built for a different torch",
         remedy=REBUILD,
         versions="flash-attn",
     ),
     Signature(
+        unless=r"\bSkipping import of ",
         pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b",
         sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
         explain=CAUSE,

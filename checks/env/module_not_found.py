@@ -54,6 +54,13 @@ SIGNATURES = (
         passing=True,
     ),
     Signature(
+        pattern=r"\bTritonMissing: Cannot find a working t",
+        sample="torch._inductor.exc.TritonMissing: Cannot find a working triton installation. Either the package is not installed or it is too old.",
+        explain="torch.compile needs Triton, which is not installed or too old",
+        remedy="Install the `triton` that belongs to the installed torch (`pip install triton`, on Windows `triton-windows`), or switch torch.compile off.",
+        versions="torch",
+    ),
+    Signature(
         pattern=r"^(?:\S{0,200}/)?python[\d.]{0,5}t?(?:\.exe)?: No module named (?P<module>(?!flash_attn)'?[\w.]{1,120}'?)\s*$",
         sample="/usr/bin/python3: No module named verl.trainer",
         explain="Python does not find the module `{module}` that it should run (`python -m`)",

@@ -46,6 +46,13 @@ SIGNATURES = (
         versions="torch",
     ),
     Signature(
+        pattern=r"\bserver socket has failed to listen on any local network address\.?\s*$",
+        sample="RuntimeError: The server socket has failed to listen on any local network address.",
+        explain=SOME,
+        remedy=MASTER.replace(WHO, WHO_SOME),
+        versions="torch < 2.4",
+    ),
+    Signature(
         pattern=r"\bserver socket has failed to listen on any local network address\. port: (?P<port>\d{1,5}), useIpv6: \w{1,5}, code: -?(?:98|48), name: EADDRINUSE",
         sample="torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use",
         explain=CAUSE,

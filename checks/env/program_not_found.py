@@ -103,7 +103,7 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
-        pattern=r"\bslurm_script: line \d{1,6}: (?P<program>(?!docker|apptainer|singularity|enroot|buildah|skopeo|podman|accelerate|deepspeed|torchrun|python3?:|uv:|vllm:|sglang:|ray:)[\w+.-]{2,60}): command not found\s*$",
+        pattern=r"\bslurm_script: line \d{1,6}: (?P<program>(?!docker|apptainer|singularity|enroot|buildah|skopeo|podman|accelerate|deepspeed|torchrun|python3?:|uv:|vllm:|sglang:|ray:)[\w+][\w+.-]{1,59}): command not found\s*$",
         sample="/var/spool/slurmd/job4711/slurm_script: line 8: mpirun: command not found",
         explain="the job's script starts {program}, which this shell does not find: it is not installed on this node, or its environment or module is not loaded",
         remedy=LOAD,

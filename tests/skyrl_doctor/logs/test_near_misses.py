@@ -23,6 +23,10 @@ LINES = [
     "AttributeError: 'OwnConfig' object has no attribute 'rope_theta'",
     "  ╰─▶ Because own-engine was not found in the package registry and mine depends on own-engine, we can conclude that your requirements are unsatisfiable.",
     "AssertionError: the reward must be greater than 0",
+    "conda: error: argument COMMAND: invalid choice: 'ativate' (choose from activate, clean)",
+    "/var/spool/slurmd/job4711/slurm_script: line 31: ...: command not found",
+    "Skipping import of cpp extensions: /venv/torchao/_C.abi3.so: undefined symbol: _ZN3c105ErrorC2E",
+    "RecursionError: maximum recursion depth exceeded while calling a Python object",
 ]
 
 

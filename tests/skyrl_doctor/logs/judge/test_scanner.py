@@ -75,10 +75,10 @@ def test_colours_nul_and_the_prefix_of_ray_are_no_part_of_a_line() -> None:
 
 
 def test_a_progress_bar_is_one_line_of_many_states() -> None:
-    text = b"a\rb\rNo available worker slots\rc\nRecursionError: maximum recursion depth exceeded"
+    text = b"a\rb\rNo available worker slots\rc\nFatal Python error: _Py_CheckRecursiveCall: Cannot recover from stack overflow."
     assert hits(text) == [
         ("RUN005", 1, "No available worker slots"),
-        ("AGT009", 2, "RecursionError: maximum recursion depth exceeded"),
+        ("AGT009", 2, "Fatal Python error: _Py_CheckRecursiveCall: Cannot recover from stack overflow."),
     ]
 
 

@@ -97,7 +97,7 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
         b"y" * 1_050_610
         + b" No available worker slots "
         + b"z" * 900_000
-        + b"\nRecursionError: maximum recursion depth exceeded"
+        + b"\nFatal Python error: _Py_CheckRecursiveCall: Cannot recover from stack overflow."
     )
     found = [(hit.failure.name, hit.line.number) for hit in scanned(name, text).hits]
     assert found == [("RUN005", 1), ("AGT009", 2)]
