@@ -136,6 +136,13 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"^(?:vllm|api_server\.py|launch_server\.py): error: unrecognized arguments: (?P<word>serve|vllm) ",
+        sample="vllm: error: unrecognized arguments: serve own/model",
+        explain="`{word}` reached the server as an argument: the image's entrypoint starts the server already",
+        remedy="Leave `vllm serve` out after the name of the image, and begin with the model; or set the entrypoint (`--entrypoint vllm`) and keep `serve MODEL`.",
+        versions="vllm",
+    ),
+    Signature(
         pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>-?\S{1,120}): \S|one of the arguments (?P<group>-[^\n]{1,200}) is required|ambiguous option: (?P<short>\S{1,120}))|^(?:[\w./-]{1,100}/)?(?:srun|sbatch|salloc|torchrun|ray|vllm|python[\d.]{0,5}): (?:unrecognized|invalid) option (?:-- )?['\"]?(?P<option>[\w=-]{1,100})",
         sample="main.py: error: unrecognized arguments: --nope",
         explain="the program refused a command-line argument",

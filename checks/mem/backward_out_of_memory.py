@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from skyrl_train.memory import PhaseBudget
 
 CAUSE = "the update's logits and activations did not fit on the GPU"
-SMALLER = "Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit). If that is not enough, turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs."
+SMALLER = "{framework:Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit). If that is not enough, turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs.|Use a smaller batch on each GPU first; gradient accumulation keeps the size of a step. If that is not enough: activation checkpointing, shorter sequences, mixed precision.}"
 LATER = "the GPU ran out of memory after good steps: either this batch was longer than the earlier ones, or the memory grows from step to step"
-LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches). If vLLM keeps its memory between steps, or runs on other GPUs, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` wastes less GPU memory in small free pieces. Resume from the last checkpoint."
+LESS = "{framework:Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches).|Use a smaller batch in one pass, or shorten its longest sequence.} If vLLM keeps its memory between steps, or runs on other GPUs, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` wastes less GPU memory in small free pieces. Resume from the last checkpoint."
 KEYS = (
     "actor.micro_batch_size_per_gpu",
     "actor.dynamic_batch_size",

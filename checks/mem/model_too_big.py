@@ -29,8 +29,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the GPU has no memory left: the model, its training state and what else uses the GPU do not fit together"
-SMALLER = "`skyrl-doctor budget FILE` adds up what this run needs. Use more GPUs, LoRA (`{key:model.lora_rank}`) or a smaller model, or offload (`{key:actor.param_offload}`, `{key:actor.optimizer_offload}`). `nvidia-smi` on the node shows whether another process holds memory."
+CAUSE = "the GPU has no memory left: the model, its batch and what else uses the GPU do not fit together"
+SMALLER = "{framework:`skyrl-doctor budget FILE` adds up what this run needs. Use more GPUs, LoRA (`{key:model.lora_rank}`) or a smaller model, or offload (`{key:actor.param_offload}`, `{key:actor.optimizer_offload}`).|In training use a smaller batch first, then activation checkpointing, LoRA, more GPUs or a smaller model. A server needs more GPUs, or a checkpoint that is quantised already.} `nvidia-smi` on the node shows whether another process holds memory."
 KEYS = ("model.path", "model.lora_rank", "actor.param_offload", "rollout.gpu_memory_utilization")
 
 SIGNATURES = (

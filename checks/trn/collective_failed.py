@@ -155,6 +155,13 @@ SIGNATURES = (
         last_resort=True,
     ),
     Signature(
+        pattern=r"\bC(?:uda|UDA) failure (?:802 )?'system not yet initialized'",
+        sample="Cuda failure 802 'system not yet initialized'",
+        explain="CUDA error 802: the GPUs of this node are not joined by NVSwitch yet",
+        remedy="On the node, as administrator: `systemctl status nvidia-fabricmanager`, then start it, in exactly the version of the driver (`nvidia-smi`). From Hopper on, `nvidia-smi -q | grep -A3 Fabric` then prints Completed. In a virtual machine all GPUs of an NVSwitch group must belong to it.",
+        versions="cuda",
+    ),
+    Signature(
         pattern=r"\bNCCL WARN C(?:uda|UDA) failure (?:\d{1,5} )?'(?P<why>[^'\n]{3,120})'",
         sample="gpu07:3211:3377 [1] include/alloc.h:102 NCCL WARN Cuda failure 1 'invalid argument'",
         explain=CALL_CAUSE,

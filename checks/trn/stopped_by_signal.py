@@ -59,8 +59,8 @@ SIGNATURES = (
     Signature(
         pattern=r"(?:^|\s)KeyboardInterrupt:?$",
         sample="KeyboardInterrupt",
-        explain="Ctrl-C (SIGINT) stopped the program",
-        remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
+        explain="SIGINT stopped the program: Ctrl-C, or a batch system",
+        remedy=f"{{slurm:`sacct -j JOB` has the state.|Some batch systems send it before SIGTERM when a job is ended or has reached a limit: LSF's `bhist -l JOB` has the reason.}} If neither was it, look for a script that sends SIGINT, {RESUME}",
         versions="python",
         last_resort=True,
     ),

@@ -53,7 +53,8 @@ LABELS = {"Slurm": "slurm", "Ray": "ray", "verl": "verl"}
 """The labels of alternatives in parentheses, `(Slurm: …; a container: …)`, and their parts."""
 _SENTENCE_END = re.compile(r"(?<=[.:;])\s(?=[A-Z`])")
 _CHOICE = re.compile(
-    r"\{(?P<part>slurm|ray|mig|sandboxes|verl|framework|skyrl-train):(?P<there>[^{}|]*)\|(?P<absent>[^{}|]*)\}"
+    r"\{(?P<part>slurm|ray|mig|sandboxes|verl|framework|skyrl-train):"
+    r"(?P<there>(?:[^{}|]|\{key:[\w.]+\})*)\|(?P<absent>(?:[^{}|]|\{key:[\w.]+\})*)\}"
 )
 _ALTERNATIVES = re.compile(rf" \((?P<listed>(?:[^()]*; )?(?:{'|'.join(LABELS)}): [^()]*)\)")
 

@@ -102,3 +102,62 @@ def test_a_launcher_that_is_not_installed_is_named_behind_other_errors(line: str
         "ENV023",
         "the program that starts the training is not installed in the environment of this shell",
     )
+
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 768.00 MiB. GPU 0 has a total capacity of 14.58 GiB of which 163.06 MiB is free."
+PLAIN = ('  File "/own/train.py", line 309, in <module>', "    loss.backward()", OOM)
+
+
+@pytest.mark.parametrize(
+    ("lines", "named", "cause", "begins"),
+    [
+        (
+            PLAIN,
+            "MEM002",
+            "the update's logits and activations did not fit on the GPU",
+            "Use a smaller batch on each GPU first; gradient accumulation keeps the size of a step.",
+        ),
+        (
+            ("import verl.trainer.main_ppo", "actor_rollout_ref.model.path = own/model", *PLAIN),
+            "MEM002",
+            "the update's logits and activations did not fit on the GPU",
+            "Set `actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu` to 1 (dynamic batches:",
+        ),
+        (
+            (OOM,),
+            "MEM001",
+            "the GPU has no memory left: the model, its batch and what else uses the GPU do not fit together",
+            "In training use a smaller batch first, then activation checkpointing,",
+        ),
+        (
+            (
+                "torch.distributed.DistBackendError: NCCL error, unhandled cuda error",
+                "Cuda failure 802 'system not yet initialized'",
+            ),
+            "TRN009",
+            "CUDA error 802: the GPUs of this node are not joined by NVSwitch yet",
+            "On the node, as administrator: `systemctl status nvidia-fabricmanager`,",
+        ),
+        (
+            ("huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-2)",),
+            "MOD005",
+            "the account of this job's token is not among those that may read this model or data set",
+            "Ask for access on its page with the account of the token (`hf auth whoami`),",
+        ),
+        (
+            ("vllm: error: unrecognized arguments: serve /models/own",),
+            "CFG030",
+            "`serve` reached the server as an argument: the image's entrypoint starts the server already",
+            "Leave `vllm serve` out after the name of the image,",
+        ),
+        (
+            ("KeyboardInterrupt", "Terminated"),
+            "TRN011",
+            "SIGINT stopped the program: Ctrl-C, or a batch system",
+            "Some batch systems send it before SIGTERM when a job is ended or has reached a limit: LSF's `bhist -l JOB` has the reason.",
+        ),
+    ],
+)
+def test_a_remedy_is_for_what_the_log_shows(lines: tuple[str, ...], named: str, cause: str, begins: str) -> None:
+    failure, told, advice = judged(*lines)
+    assert (failure, told, advice[: len(begins)]) == (named, cause, begins)
