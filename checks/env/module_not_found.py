@@ -26,6 +26,13 @@ REMEDY = "Look at the paths in the traceback: they name the interpreter. Install
 
 SIGNATURES = (
     Signature(
+        pattern=r"(?:ModuleNotFoundError|ImportError): No module named '(?P<module>sgl_kernel)\b",
+        sample="ModuleNotFoundError: No module named 'sgl_kernel'",
+        explain="Python does not find SGLang's kernels (`sgl_kernel`) in the environment of this process",
+        remedy="With CUDA: `python -m pip install sgl-kernel`, in the version that SGLang's own requirements name. With ROCm pip has no build of it: use an image of SGLang for ROCm, or build `sgl-kernel` from SGLang's sources (`setup_rocm.py`).",
+        versions="sglang",
+    ),
+    Signature(
         pattern=r"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn)[\w.]{1,120})'",
         unless=COMPILED_MODULE,
         sample="ModuleNotFoundError: No module named 'joblib'",

@@ -35,7 +35,8 @@ SIGNATURES = (
     Signature(
         pattern=r"(?:jinja2\.exceptions\.TemplateError|mistral_common\.exceptions\.Invalid\w{1,40}): (?P<why>.{1,200})|\bfailed to render chat messages with this (?:tokenizer|processor) chat_template\b|\bSystem role not supported\b",
         sample="jinja2.exceptions.TemplateError: Conversation roles must alternate user/assistant/user/assistant/...",
-        explain="the model's chat template refuses the messages of a rollout",
+        explain="the model's chat template refuses these messages: {why}",
+        remedy="Put the system text into the first user message, and join neighbours of one role. Or use a template that takes these roles: `chat_template.jinja` in a copy of the model's directory, or `--chat-template FILE` of a server. For verl: `actor_rollout_ref.model.custom_chat_template`.",
         versions="transformers, vllm",
     ),
     Signature(

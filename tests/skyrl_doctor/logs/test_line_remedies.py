@@ -156,6 +156,26 @@ PLAIN = ('  File "/own/train.py", line 309, in <module>', "    loss.backward()",
             "SIGINT stopped the program: Ctrl-C, or a batch system",
             "Some batch systems send it before SIGTERM when a job is ended or has reached a limit: LSF's `bhist -l JOB` has the reason.",
         ),
+        (
+            ("jinja2.exceptions.TemplateError: Conversation roles must alternate user/assistant/user/assistant/...",),
+            "MOD007",
+            "the model's chat template refuses these messages: Conversation roles must alternate user/assistant/user/assistant/...",
+            "Put the system text into the first user message, and join neighbours of one role.",
+        ),
+        (
+            ("ModuleNotFoundError: No module named 'sgl_kernel'",),
+            "ENV022",
+            "Python does not find SGLang's kernels (`sgl_kernel`) in the environment of this process",
+            "With CUDA: `python -m pip install sgl-kernel`, in the version",
+        ),
+        (
+            (
+                "(raylet) The node with node id: 0f21 and address: 10.0.0.51 and node name: 10.0.0.51 has been marked dead because the detector has missed too many heartbeats from it.",
+            ),
+            "ENV025",
+            "Ray lost a node: it restarted, its Ray processes were killed (most often out of memory), or the network to it failed",
+            "On that node: `dmesg -T | grep -i -E 'killed process|oom'`, `uptime`, and `raylet.out` in `/tmp/ray/session_latest/logs/`; on the head node",
+        ),
     ],
 )
 def test_a_remedy_is_for_what_the_log_shows(lines: tuple[str, ...], named: str, cause: str, begins: str) -> None:
