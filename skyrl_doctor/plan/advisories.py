@@ -38,7 +38,8 @@ def _uses(scope: str, plan: Plan) -> bool | None:
     try:
         match scope:
             case "lora":
-                return (plan.integer("model.lora_rank") or 0) > 0
+                merged = plan.own.get("actor_rollout_ref.model.lora.merge")  # verl sends whole weights
+                return (plan.integer("model.lora_rank") or 0) > 0 and (merged is None or merged.value is not True)
             case "sleep":
                 return plan.flag("rollout.free_cache_engine") is not False
     except CouldNotLook:

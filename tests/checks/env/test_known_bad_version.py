@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from checks.env.known_bad_version import known_bad_version
+from plans import plan
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.facts.interpreter import Interpreter, TrainingPython
 from skyrl_doctor.facts.model_files import ModelFiles
@@ -47,6 +48,14 @@ def test_tells_reason_cure_and_thread() -> None:
 def test_lora_counts_only_in_a_run_with_lora() -> None:
     assert severities(LORA, plan_of(model__lora_rank=8)) == [Severity.ERROR]
     assert severities(LORA, plan_of(model__lora_rank=0)) == []
+
+
+def test_lora_that_verl_merges_sends_no_adapter() -> None:
+    words = "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.model.lora.merge="
+    newest = {"verl": "0.9.1", "vllm": "0.31.0"}
+    for merged, expected in (("True", []), ("False", [Severity.ERROR])):
+        made = plan(f"python3 -m verl.trainer.main_ppo {words}{merged}\n", "run.sh")
+        assert severities(newest, made) == expected
     assert severities(LORA, Plan()) == [Severity.INFO]
 
 

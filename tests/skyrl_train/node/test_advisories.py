@@ -34,6 +34,10 @@ def test_every_entry_is_whole() -> None:
         ({"torch": "2.9.1+cu128", "nvidia-cudnn-cu12": "9.15.1.9"}, []),
         ({"flash-attn": "2.8.0.post2", "torch": "2.6.0+cu124"}, ["flash-attention/issues/1717"]),
         ({"verl": "0.9.1", "vllm": "0.24.0", "torch": "2.11.0", "transformers": "5.6.1", "ray": "2.55.0"}, []),
+        ({"verl": "0.9.1", "vllm": "0.31.0"}, ["vllm/pull/53224"]),
+        ({"verl": "0.9.1", "vllm": "0.28.0"}, []),
+        ({"verl": "0.9.0", "vllm": "0.31.0"}, ["verl/pull/7453"]),
+        ({"verl": "0.9.0", "vllm": "0.25.0"}, []),
         ({"verl": "not a version"}, []),
     ],
 )
