@@ -84,7 +84,8 @@ class Step:
         """The rollouts' part of a step, predicted and measured."""
         if self.rollout is None or self.apart:
             return None
-        return self.predicted.rollout / self.predicted.total, self.rollout / self.total
+        predicted = self.predicted
+        return predicted.rollout / predicted.total, self.rollout / self.total
 
 
 def samples() -> list[Sample]:
@@ -253,9 +254,10 @@ DOCUMENTED = (
 
 def main() -> int:
     found = samples()
-    for (name, phase), ratio in sorted(left_out(found).items(), key=lambda item: item[1]):
+    predicted = left_out(found)
+    for (name, phase), ratio in sorted(predicted.items(), key=lambda item: item[1]):
         print(f"{name:<44}{phase:<12}{ratio:6.2f}")
-    ratios = [off(ratio) for ratio in left_out(found).values()]
+    ratios = [off(ratio) for ratio in predicted.values()]
     within = sum(ratio <= 1.5 for ratio in ratios) / len(ratios)
     print(
         f"{len(ratios)} phases: median factor {statistics.median(ratios):.2f}, within 1.5 {within:.0%}, worst {max(ratios):.2f}"
@@ -263,8 +265,9 @@ def main() -> int:
     print("costs: " + ", ".join(f"{name} {cost:.3g}" for name, cost in fit(found)._asdict().items()))
     print(f"{'step':<44}{'measured':>9}{'ratio':>7}{'rollouts':>10}{'measured':>9}")
     for step in steps():
-        shares = "" if step.shares is None else f"{step.shares[0]:10.0%}{step.shares[1]:9.0%}"
-        print(f"{step.name:<44}{step.total:9.1f}{step.ratio:7.2f}{shares}")
+        shares = step.shares
+        parts = "" if shares is None else f"{shares[0]:10.0%}{shares[1]:9.0%}"
+        print(f"{step.name:<44}{step.total:9.1f}{step.ratio:7.2f}{parts}")
     return 0
 
 

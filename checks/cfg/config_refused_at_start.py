@@ -26,6 +26,7 @@ TAKES_SETTINGS = r"\w{0,60}(?:Config|Arguments|Args|Params|Settings|Plugin|LLM|A
 HYDRA_REFUSES = r"^(?:Could not append to config\.|Could not delete from config\.|Error (?:parsing|merging) override \S|Ambiguous value for argument '|Primary config directory not found\.|LexerNoViableAltException: |Could not find '[\w./@-]{1,200}'$|In '[^'\n]{1,200}': (?:Error composing config|\w{1,40} raised while composing config))"
 CLICK_REFUSES = r"(?:No such option: |Missing (?:argument|option|parameter)|Invalid value for |Got unexpected extra argument|No such command |Unrecognized (?:or misplaced )?options?: |Required options? |Parsing error\b|Parser key |No action for )"
 REQUIRED = "`{key}` is required and not set"
+SET_IT = f"The line `full_key` below has the whole name. Set it with `+KEY=VALUE`, or use the configuration of the same version as the code. {BEFORE}"
 
 SIGNATURES = (
     Signature(
@@ -39,14 +40,14 @@ SIGNATURES = (
         pattern=r"Key '(?P<key>[^'\n]{1,200})' (?:is not in struct|not in '\w{1,80}')(?:.{0,4}\bfull_key: (?P<full>[\w.\[\]]{1,200}))?",
         sample="omegaconf.errors.ConfigAttributeError: Key 'min_lr' is not in struct",
         explain="the program reads or sets `{key}`, which the configuration does not have",
-        remedy=f"The line `full_key` below has the whole name. Set it with `+KEY=VALUE`, or use the configuration of the same version as the code. {BEFORE}",
+        remedy=SET_IT,
         versions="omegaconf",
     ),
     Signature(
         pattern=r"\bomegaconf\.errors\.Config(?:Attribute|Key)Error: Missing key (?P<key>\S{1,120})$",
         sample="omegaconf.errors.ConfigAttributeError: Missing key enable",
         explain="the program reads `{key}`, which the configuration does not have",
-        remedy=f"The line `full_key` below has the whole name. Set it with `+KEY=VALUE`, or use the configuration of the same version as the code. {BEFORE}",
+        remedy=SET_IT,
         versions="omegaconf",
     ),
     Signature(

@@ -57,7 +57,7 @@ CONTRADICTS = (
 SETTING = r"(?:[`'\"][a-z][a-z\d]{0,20}(?:_[a-z\d]{1,20}){1,6}(?:=(?:'[^'\n]{1,40}'|[^`'\"\n]{1,40}))?[`'\"]|[ (,]--[a-z][a-z\d]{1,20}(?:-[a-z\d]{1,20}){0,6}|\b[a-z][a-z\d_]{0,40}(?:\.[a-z][a-z\d_]{0,40}){1,5}=)"
 """A setting as messages write it: in quotes, as an option, or as a dotted key with a value."""
 NEEDS = r"\brequires? (?:[`'\"]|--|setting\b|that [`'\"])|\bonly supports? [`'\"]|\bcannot be combined with\b|\bmust be (?:set|provided|specified|given) (?:when|if|with|for|to)\b"
-"""Phrases that mean settings only beside the name of one."""
+"""Phrases that mean settings only next to the name of one."""
 CHECKS_SETTINGS = rf"File \"[^\"\n]{{0,300}}/(?:{CONFIGURATIONS}|hf_argparser)\.py\", line \d{{1,5}}, in |(?:transformers/trainer|trl/(?:\w{{1,40}}/){{1,3}}\w{{1,40}}_trainer)\.py\", line \d{{1,5}}, in __init__\b|\bin validate_(?:cfg|config|args|arguments)\b|/swift/(?:pipelines|llm)/(?:\w{{1,40}}/){{0,3}}\w{{1,40}}\.py\", line \d{{1,5}}, in (?:_prepare|_init|_check|__)\w{{1,60}}"
 
 SIGNATURES = (

@@ -45,17 +45,20 @@ XFORMERS = r"\bxFormers can't load C\+\+/CUDA extensions\. xFormers was built fo
 OTHER_BUILD = "xformers was built for another torch, CUDA or Python than those installed, so its attention does not run"
 MATCHING_XFORMERS = "`python -m xformers.info` names the versions that it was built for and those that it found. Install the release of xformers that belongs to this torch (`pip install xformers==VERSION` from the index of this torch)."
 
+SKIPPED = r"\bSkipping import of "
+"""The package goes on without the extension."""
+
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
-        unless=r"\bSkipping import of ",
+        unless=SKIPPED,
         sample="ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcEE",
         explain="a compiled extension was built for a different torch",
         remedy=REBUILD,
         versions="flash-attn",
     ),
     Signature(
-        unless=r"\bSkipping import of ",
+        unless=SKIPPED,
         pattern=r"\.so[\w.]{0,20}: undefined symbol: |\.so[\w.]{0,20}: symbol \S{1,200}, version \S{1,80} not defined\b",
         sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
         explain=CAUSE,

@@ -24,7 +24,8 @@ WHO = "`ss -ltnp | grep :{port}` on that node names the process: mostly an earli
 WHO_SOME = "`ss -ltnp` on that node lists the ports in use and their processes: mostly an earlier run that still lives (`kill PID`), or another job on the node."
 OTHER_PORT = "Or choose another port for this program."
 SERVER = f"{WHO} Or start this server with another `--port`, and give its clients that port."
-MASTER = f"{WHO} Or set another `MASTER_PORT` (torchrun: `--master-port`, or `--rdzv-backend=c10d --rdzv-endpoint=localhost:0` on one node; accelerate: `--main_process_port`; deepspeed: `--master_port`)."
+OTHER_MASTER = "Or set another `MASTER_PORT` (torchrun: `--master-port`, or `--rdzv-backend=c10d --rdzv-endpoint=localhost:0` on one node; accelerate: `--main_process_port`; deepspeed: `--master_port`)."
+MASTER = f"{WHO} {OTHER_MASTER}"
 TRIED = r"(?i:\btrying\b|\bretry|\busing port\b|\bnext port\b|\binstead\b)|tcp:// *ipc|ipc://"
 """The program takes another port, or the address is not a port."""
 
@@ -49,7 +50,7 @@ SIGNATURES = (
         pattern=r"\bserver socket has failed to listen on any local network address\.?\s*$",
         sample="RuntimeError: The server socket has failed to listen on any local network address.",
         explain=SOME,
-        remedy=MASTER.replace(WHO, WHO_SOME),
+        remedy=f"{WHO_SOME} {OTHER_MASTER}",
         versions="torch < 2.4",
     ),
     Signature(

@@ -31,6 +31,9 @@ NO_TOKEN = "the hub does not accept the token of this job: it is wrong, expired 
 NEW_TOKEN = "Make a token at https://huggingface.co/settings/tokens and set it as `HF_TOKEN` in the environment of all workers, or unset `HF_TOKEN` and remove `~/.cache/huggingface/token` for public models."
 KEYS = ("model.path",)
 
+FETCHED_AT_A_SAVE = r"Warning: Unable to fetch remote file due to the following error"
+"""peft goes on without the file at each save."""
+
 SIGNATURES = (
     Signature(
         pattern=r"\b[Yy]our request to access (?P<kind>model|dataset) (?P<repo>\S{1,200}) (?:is awaiting a review|is pending|is waiting for)",
@@ -52,7 +55,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"\bGatedRepoError: 403 Client Error\b|\b403 Client Error\b[^\n]{0,300}\bgated repo\b|\bis restricted and you are not in the authorized list\b",
-        unless_above=r"Warning: Unable to fetch remote file due to the following error",
+        unless_above=FETCHED_AT_A_SAVE,
         sample="huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-2)",
         explain="the account of this job's token is not among those that may read this model or data set",
         remedy="Ask for access on its page with the account of the token (`hf auth whoami`), and wait if its authors decide by hand. A fine-grained token also needs the permission to read gated repositories. 401 instead of 403 means a missing token.",
@@ -61,7 +64,7 @@ SIGNATURES = (
     ),
     Signature(
         pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError(?:$|[:( ])|\b[Aa]ccess to (?:model|dataset) \S{1,200} is restricted(?:\.| and you are not\b)|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError: Token is required\b|\bawaiting a review from the repo authors\b|enable access to public gated repositories|\bis a gated dataset on the Hub\b|^(?:\w{1,40}\.){0,3}HfHubHTTPError: 403 Forbidden: |^Cannot access content at: https://huggingface\.co|\bDisabledRepoError: ",
-        unless_above=r"Warning: Unable to fetch remote file due to the following error",  # peft goes on without it at each save
+        unless_above=FETCHED_AT_A_SAVE,
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
         explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
         remedy=ACCESS,

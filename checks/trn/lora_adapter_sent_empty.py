@@ -30,7 +30,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.interpreter import Interpreter
-from skyrl_doctor.plan.answers import PRIME, trained_gpus
+from skyrl_doctor.plan.answers import PRIME, merges_adapter, trained_gpus
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.adapter import arrives_empty, finds_no_unit
@@ -69,7 +69,7 @@ SIGNATURES = (
 )
 
 RANK, STRATEGY = "model.lora_rank", "actor.strategy"
-MERGE, LAYERED = "actor_rollout_ref.model.lora.merge", "actor_rollout_ref.rollout.layered_summon"
+LAYERED = "actor_rollout_ref.rollout.layered_summon"
 
 
 @check("TRN007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/adapter.py")
@@ -77,7 +77,7 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
     rank = required(plan).integer(RANK) or 0
     if rank == 0 or plan.is_of(*PRIME):
         raise NotApplicable("the configuration trains no LoRA adapter through verl")
-    strategy, merged = plan.text(STRATEGY) or "fsdp2", _on(plan, MERGE)
+    strategy, merged = plan.text(STRATEGY) or "fsdp2", merges_adapter(plan)
     peft = None if interpreter is None else interpreter.packages.get("peft")
     if arrives_empty(strategy=strategy, lora=True, merged=merged, peft=peft):
         setting = f"{plan.name(STRATEGY)} is {strategy!r} with a LoRA adapter ({plan.name(RANK)} = {rank})"
@@ -90,7 +90,9 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
         yield config_finding(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)
         return
     verl = None if interpreter is None else interpreter.packages.get("verl")
-    if finds_no_unit(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED), verl=verl):
+    found = plan.own.get(LAYERED)
+    layered = found is not None and found.value is True
+    if finds_no_unit(strategy=strategy, lora=True, merged=merged, layered=layered, verl=verl):
         alone = trained_gpus(plan) == 1
         consequence = (
             "the run stops at its first weight sync" if alone else "each weight sync copies the whole model to the host"
@@ -100,8 +102,3 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
         severity = Severity.ERROR if alone and verl else Severity.WARNING
         settings = plan.settings({STRATEGY: "fsdp2"})
         yield config_finding(message, plan.own[LAYERED].location, settings, summary="use FSDP2", severity=severity)
-
-
-def _on(plan: Plan, key: str) -> bool:
-    found = plan.own.get(key)
-    return found is not None and found.value is True

@@ -1,4 +1,4 @@
-"""Rough figures beside the GPU's memory: the memory of the host, and the time of a step."""
+"""Rough figures that `budget` adds to the memory of the GPU: the memory of the host, and the time of a step."""
 
 from collections.abc import Iterator
 

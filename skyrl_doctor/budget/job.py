@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skyrl_doctor.budget.prime_nodes import count_of as _count
-from skyrl_doctor.budget.prime_nodes import inference_nodes, refuse_divided_experts
+from skyrl_doctor.budget.prime_nodes import count_of, inference_nodes, refuse_divided_experts
 from skyrl_doctor.budget.sft_job import SETTINGS as SFT_SETTINGS
 from skyrl_doctor.budget.sft_job import is_sft, sft_job
 from skyrl_doctor.budget.skyrl_job import is_sft as is_skyrl_sft
@@ -138,14 +137,13 @@ def _is_on_nodes(plan: Plan) -> bool:
 def _on_nodes(plan: Plan, name: str) -> int:
     """The GPUs of these nodes of a prime-rl file."""
     key = f"deployment.{name}"
-    nodes = _count(plan, key, None)
-    if nodes is None:
+    if key not in plan.own:
         raise CouldNotLook(f"{key} is not set; pass --gpus N")
-    return nodes * _gpus_of_a_node(plan)
+    return count_of(plan, key, 0) * _gpus_of_a_node(plan)
 
 
 def _gpus_of_a_node(plan: Plan) -> int:
-    return _count(plan, "deployment.gpus_per_node", NODE_OF_PRIME) or 0
+    return count_of(plan, "deployment.gpus_per_node", NODE_OF_PRIME)
 
 
 def knob_of(plan: Plan, key: str) -> str:

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.record import record
+from skyrl_train.contracts.job_files import CONFIG
 from skyrl_train.contracts.rollout_summaries import ROLLOUTS, Summary, directory_of, files_in, read, step_of
 from skyrl_train.memory import Lengths
 
-CONFIG = "config.toml"
-"""The configuration in a job directory."""
 MOST_ROLLOUTS = 512
 MOST_FILES = 50
 MOST_BYTES = 64 << 20

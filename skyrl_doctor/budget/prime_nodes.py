@@ -15,21 +15,21 @@ MULTI_NODES = 2
 """inference.deployment.num_nodes of prime-rl, if the file does not set it."""
 
 
-def count_of(plan: Plan, key: str, otherwise: int | None) -> int | None:
-    """A number of the file. CouldNotLook, with what to write, if it has no value here."""
+def count_of(plan: Plan, key: str, otherwise: int) -> int:
+    """A number of the file, or its default. CouldNotLook, with what to write, if it has no value here."""
     value = plan.own.get(key)
-    count = otherwise if value is None else value.value
-    if value is not None and (value.unknown or not isinstance(count, int) or isinstance(count, bool) or count < 0):
+    if value is None:
+        return otherwise
+    count = value.value
+    if value.unknown or not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise CouldNotLook(f"{key} is {count!r}; write a whole number there")
-    return count if isinstance(count, int) else None
+    return count
 
 
 def inference_nodes(plan: Plan) -> int:
     """configs/rl.py auto_setup_infer_nodes: those of a replica follow from inference.deployment, if they are not set."""
-    nodes = count_of(plan, NODES, None)
-    if nodes is None:
-        nodes = _of_a_replica(plan)
-    return nodes * _or_one(plan, REPLICAS)
+    nodes = count_of(plan, NODES, 0) if NODES in plan.own else _of_a_replica(plan)
+    return nodes * count_of(plan, REPLICAS, 1)
 
 
 def _of_a_replica(plan: Plan) -> int:
@@ -38,17 +38,12 @@ def _of_a_replica(plan: Plan) -> int:
     kind = plan.own.get(TYPE)
     name = "single_node" if kind is None else kind.value
     if name == "multi_node":
-        return count_of(plan, "inference.deployment.num_nodes", MULTI_NODES) or 0
+        return count_of(plan, "inference.deployment.num_nodes", MULTI_NODES)
     if name == "disaggregated":
-        return sum(_or_one(plan, nodes) * _or_one(plan, engines) for nodes, engines in PARTS)
+        return sum(count_of(plan, nodes, 1) * count_of(plan, engines, 1) for nodes, engines in PARTS)
     if name == "single_node":
         return 1
     raise CouldNotLook(f"{TYPE} is {name!r}; set {NODES} to the nodes of inference")
-
-
-def _or_one(plan: Plan, key: str) -> int:
-    found = count_of(plan, key, 1)
-    return 1 if found is None else found
 
 
 def refuse_divided_experts(plan: Plan) -> None:

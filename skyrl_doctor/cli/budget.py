@@ -148,7 +148,8 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
 
 def _configuration(target: str) -> str:
     """The configuration of a launch, if the target is its directory."""
-    from skyrl_doctor.budget.past_rollouts import CONFIG, is_job_directory
+    from skyrl_doctor.budget.past_rollouts import is_job_directory
+    from skyrl_train.contracts.job_files import CONFIG
 
     return os.path.join(target, CONFIG) if is_job_directory(target) else target
 

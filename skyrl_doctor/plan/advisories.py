@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.plan.answers import merges_adapter
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.parallel import own_integer
 from skyrl_train.config.models import sees_images
@@ -38,8 +39,7 @@ def _uses(scope: str, plan: Plan) -> bool | None:
     try:
         match scope:
             case "lora":
-                merged = plan.own.get("actor_rollout_ref.model.lora.merge")  # verl sends whole weights
-                return (plan.integer("model.lora_rank") or 0) > 0 and (merged is None or merged.value is not True)
+                return (plan.integer("model.lora_rank") or 0) > 0 and not merges_adapter(plan)
             case "sleep":
                 return plan.flag("rollout.free_cache_engine") is not False
     except CouldNotLook:

@@ -7,6 +7,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.dialect import WITH_AGENTS
 from skyrl_train.config.rollout_gpus import Split, split_of
+from skyrl_train.contracts.verl_keys import MERGED
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
 from skyrl_train.node.ray_env import RUNTIME_URL
@@ -71,6 +72,12 @@ def trained_gpus(plan: Plan) -> int:
     if parts is not None:
         return parts.trainer_devices
     return (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+
+
+def merges_adapter(plan: Plan) -> bool:
+    """Whether verl sends whole weights, with the LoRA adapter merged into them."""
+    found = plan.own.get(MERGED)
+    return found is not None and found.value is True
 
 
 def trainer_shares_gpu(plan: Plan) -> bool:

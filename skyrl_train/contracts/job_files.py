@@ -2,6 +2,8 @@
 
 LAUNCHES = ".skyrl_jobs"
 """The directory of all launches, below the directory in which they were made."""
+CONFIG = "config.toml"
+"""The configuration of the run."""
 URL, KEY, READY = "runtime_url.txt", "runtime_api_key.txt", "runtime_ready.flag"
 """Written by the runtime; the flag is written last."""
 COMPLETE = "training_complete.flag"

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from skyrl_train.contracts import bounded
+from skyrl_train.contracts import bounded, job_files
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.files import write_whole
 from skyrl_train.contracts.job_files import COMPLETE, READY, URL, one_url
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.role import Role
 
-CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
+CONFIG, RESOLVED, JOBS = job_files.CONFIG, "config.json", "jobs.json"
 LOCAL = "local"
 """Stands for a job id in the log names of a launch without Slurm."""
 NONE = ""

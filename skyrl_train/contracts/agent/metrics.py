@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind
 from skyrl_train.contracts.agent.finish import Finish
@@ -37,14 +38,14 @@ class Counts:
     ends: dict[Finish, int] = field(default_factory=dict)
 
     def __add__(self, other: "Counts") -> "Counts":
-        ends = {end: self.ends.get(end, 0) + other.ends.get(end, 0) for end in {**self.ends, **other.ends}}
-        names = {**self.outage_causes, **other.outage_causes}
-        causes = {why: self.outage_causes.get(why, 0) + other.outage_causes.get(why, 0) for why in names}
-        numbers = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self) if f.name not in _DICTS}
-        return Counts(**numbers, ends=ends, outage_causes=causes)
+        return Counts(**{f.name: _added(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
 
 
-_DICTS = frozenset({"ends", "outage_causes"})
+def _added(one: Any, other: Any) -> Any:
+    """The sum of two numbers, or of the numbers under each key of two mappings."""
+    if not isinstance(one, dict):
+        return one + other
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
 
 
 def of_outages(outages: Iterable[Outage]) -> Counts:
